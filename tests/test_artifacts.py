@@ -6,7 +6,7 @@ import pytest
 
 from reprise.engine import coverage, registry
 from reprise.errors import RepriseError
-from reprise.evidence.claim import ALONE
+from reprise.evidence.claim import ALONE, Quotation
 from reprise.evidence.comparison import above
 
 
@@ -28,6 +28,16 @@ def test_what_says_that_it_is_ours_is_not_counted_as_the_papers(paper):
             assert claim.form == "ours", id
         if "/stand-in/" in id or id.endswith("/corrected"):
             assert claim.form == "ours", id
+
+
+def test_a_papers_parts_are_its_items_and_what_claims_say(paper):
+    parts = coverage.coverage(paper)
+    assert parts[: len(paper.items)] == list(paper.items)
+    covered = {id for row in parts for id in row["covered_by"].split()}
+    assert covered >= {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
+    sentences = {(row["item"], row["section"]) for row in parts}
+    quotes = [quote for claim, _ in paper.claims.values() if claim.form != "ours" for quote in claim.quotes]
+    assert {(f"Sentence: “{quote.text}”", quote.at) for quote in quotes} <= sentences
 
 
 def check_all(paper):
@@ -54,8 +64,6 @@ def renamed(paper, id):
         ({"item": "Figure 1", "section": ""}, "the row of 'Figure 1' has no 'section'"),
         ({"covered_by": "illustration", "note": ""}, "is covered by nothing, and `note` does not say why"),
         ({"covered_by": "ren2023/fig1/wrnog"}, "names ren2023/fig1/wrnog, which no experiment has"),
-        ({"item": "Sentence: no marks"}, "write Sentence: “...” for Sentence: no marks"),
-        ({"item": f"Sentence: “{'so ' * 26}”"}, "a quotation has 2 to 25 words"),
     ],
 )
 def test_a_row_that_is_wrong_is_named(change, said):
@@ -100,7 +108,9 @@ def test_a_citation_that_is_wrong_is_named(old, new, said):
     [
         ({"source": " "}, "has no `source`"),
         ({"cells": {ALONE: above(None, 0.0, unit="")}}, "has no measure; say in `needs`"),
+        ({"broken_by": ()}, "has no `broken_by`"),
         ({"broken_by": (dict,)}, "speaks against none of its cells"),
+        ({"quotes": (Quotation("so " * 26, "Section 1"),)}, "a quotation has 2 to 25 words"),
     ],
 )
 def test_a_claim_about_printed_numbers_that_is_wrong_is_named(change, said):
@@ -114,4 +124,4 @@ def test_a_figure_without_a_row_is_named():
     paper = registry.paper("ren2023")
     others = tuple(item for item in paper.items if item["covered_by"] != "ren2023/fig01")
     with pytest.raises(RepriseError, match="has no row that ren2023/fig01 covers; name it in one"):
-        coverage.everything_covers_an_item(replace(paper, items=others))
+        coverage.every_figure_covers_an_item(replace(paper, items=others))

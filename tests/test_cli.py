@@ -6,16 +6,21 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from importlib import metadata
 
 import pandas as pd
 import pytest
+from stating import stated
 
 from reprise.cli import main
 from reprise.engine import registry, tiers
 from reprise.engine.check import Verdicts
-from reprise.evidence import claims as c
-from reprise.evidence.claim import both_forms
+from reprise.evidence import comparison as m
+from reprise.evidence.claim import CORRECTED
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import AS_PRINTED
+from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all
 
 
@@ -190,14 +195,8 @@ def verdicts(monkeypatch):
         def judged(verdicts):
             claims = []
             for i, observed in enumerate(found):
-                claim = c.printed(
-                    f"{verdicts.paper.key}/text/{i}",
-                    "s",
-                    source="",
-                    unit="%",
-                    measure=lambda tables: tables["t"]["x"],
-                    above=1.0,
-                )
+                printed = replace(m.above(lambda tables: tables["t"]["x"], 1.0, unit="%"), kind="printed")
+                claim = stated(printed, f"{verdicts.paper.key}/text/{i}")
                 table = {"t": pd.DataFrame({"x": [observed], "setting": "published"})}
                 claims.append(judge_all([claim], table, None))
             return pd.concat(claims, ignore_index=True)
@@ -229,26 +228,30 @@ def test_and_does_not_fail_without_one(checkout, capsys, verdicts):
 
 
 @pytest.mark.parametrize("kind", ["typo", "substantive"])
-def test_nor_with_a_known_erratum_unless_its_correction_fails_too(checkout, capsys, monkeypatch, kind):
-    def forms(verdicts):
-        printed, corrected = (
-            c.identity(
-                f"{verdicts.paper.key}/eq1/{form}",
-                "s",
-                source="",
-                measure=lambda tables, form=form: tables["t"][form],
-            )
-            for form in ("printed", "corrected")
-        )
-        table = pd.DataFrame({"printed": [1.0] * 20, "corrected": error, "setting": "published"})
-        return judge_all(both_forms(kind, printed, corrected), {"t": table}, None)
+@pytest.mark.parametrize(
+    ("form", "error", "verdict", "code"),
+    [
+        ("printed", 0.0, "contradicted", 0),
+        ("printed", 1.0, "inconclusive", 0),  # its correction fails too
+        ("ours", 0.0, "contradicted", 3),
+    ],
+)
+def test_nor_with_a_misprint_but_with_one_of_ours(
+    checkout, capsys, monkeypatch, kind, form, error, verdict, code
+):
+    def misprint(verdicts):
+        names = {AS_PRINTED: "printed", CORRECTED: "corrected"}
+        cells = {name: m.identity(column("t", values)) for name, values in names.items()}
+        words = Misprint(kind, Text("a = b"), Text("a = 2 b"))
+        claim = stated(cells, f"{verdicts.paper.key}/eq1", form=form, erratum=kind, misprint=words)
+        table = pd.DataFrame({"seed": range(200), "printed": 1.0, "corrected": error, "setting": "published"})
+        return judge_all([claim], {"t": table}, None)
 
-    monkeypatch.setattr(Verdicts, "judged", forms)
-    error = 0.0
-    assert main(["check", "tian2023", "--fail-on", "contradicted"]) == 0
-    error = 1.0
-    assert main(["check", "tian2023", "--fail-on", "contradicted"]) == 3
-    assert capsys.readouterr().err == "contradicted: tian2023/eq1/corrected: 1 relative error\n"
+    monkeypatch.setattr(Verdicts, "judged", misprint)
+    assert main(["check", "tian2023", "--json", "--fail-on", "contradicted"]) == code
+    shown = capsys.readouterr()
+    assert [row["verdict"] for row in json.loads(shown.out)] == [verdict]
+    assert shown.err == ("contradicted: tian2023/eq1: 1 relative error\n" if code else "")
 
 
 def test_json_stays_json_beside_what_check_fails_on(checkout, capsys, verdicts):

@@ -44,7 +44,7 @@ def shared(graph):
 
 
 def test_a_shared_module_serves_two_papers(imports):
-    for module in set(shared(imports)) - {"reprise.evidence.claims"}:  # of two rooms in an earlier form
+    for module in shared(imports):
         users = {
             name.split(".")[2]
             for name in networkx.ancestors(imports, module)

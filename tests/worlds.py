@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from stating import stated
 
-from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.claim import Claim
 from reprise.evidence.estimates import MIN_RANKED
@@ -28,7 +28,7 @@ def column(name: str) -> m.Measure:
 def sentence(quantifier: str, cells: int, unit: str = UNIT) -> Claim:
     """A sentence about cells, that each has an effect above 0."""
     compared = {f"{cell}": m.above(column(f"{cell}"), 0.0, unit=unit) for cell in range(cells)}
-    return c.for_all("p/f/c", "s", compared, source="f", quantifier=quantifier, word="w")  # type: ignore[arg-type]
+    return stated(compared, quantifier=quantifier)
 
 
 def tables(samples: np.ndarray) -> dict[str, pd.DataFrame]:

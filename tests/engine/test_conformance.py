@@ -112,20 +112,15 @@ FILES = {
     ''',
     "toy/claims": '''
         """They fall."""
-        from reprise.evidence.claims import ordering
+        from reprise.evidence.claim import claim
+        from reprise.evidence.comparison import below
         from reprise.evidence.measures import column, first, last
 
-        CLAIMS = [
-            ordering(
-                "{package}/falls",
-                "The powers fall.",
-                source="Section 1",
-                measure=column("course", "value", step=last),
-                below=column("course", "value", step=first),
-                unit="",
-                word="falls",
+        @claim("{package}/falls", "The powers fall.", at="Section 1", word="falls")
+        def falls():
+            return below(
+                column("course", "value", step=last), column("course", "value", step=first), unit=""
             )
-        ]
     ''',
 }  # fmt: skip
 
@@ -257,11 +252,11 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("experiment", DECLARED, f'{DECLARED}    gaps=("course.valu",),\n', "'course.valu', which no"),
         ("experiment", DECLARED, f'{DECLARED}    coordinates=("stop",),\n', "'stop', which no table has"),
         ("figures", "return drawn", "return axes", "must return a Figure, not Axes"),
-        ("claims", "CLAIMS = [", "CLAIMS = 2 * [", "two claims have the id"),
+        ("claims", "", "from copy import copy\nagain = copy(falls)\n", "two claims have the id"),
         ("claims", 'word="falls"', 'word=""', "has no `word`"),
-        ("claims", '        "elsewhere', '        "nowhere', "must begin with"),
+        ("claims", '"elsewhere', '"nowhere', "must begin with"),
         ("claims", "step=last", "stop=last", "not there: stop; did you mean 'step'?"),
-        ("claims", 'unit="",', 'unit="", broken_by=dict,', "speaks against none of its cells"),
+        ("claims", '"falls")', '"falls", broken_by=dict)', "speaks against none of its cells"),
     ],
 )  # fmt: skip
 def test_each_check_can_fail(elsewhere, file, old, new, words, monkeypatch):

@@ -15,7 +15,7 @@ import pytest
 from reprise.engine import provenance, registry
 from reprise.engine.provenance import commit_date, describe
 from reprise.ledger import diff
-from reprise.report import places
+from reprise.report.schema import CodeLine
 
 ROOT = Path(__file__).parents[2]
 
@@ -317,11 +317,11 @@ def test_code_of_another_clone_has_its_own_commit_and_no_lines_here(repository, 
     assert here not in json.dumps(record)
     assert record["commit"] == provenance._state(source.parents[1])[0]
     assert record["commit_problem"].startswith(f"the code is imported from {source}, not from {repository}; ")
-    (module,) = [each for each in registry.artifacts().values() if each.id == "jing2022/fig04"]
-    same = repository / f"{module.module.replace('.', '/')}.py"
+    (artifact,) = [each for each in registry.artifacts().values() if each.id == "jing2022/fig04"]
+    same = repository / f"{artifact.module.replace('.', '/')}.py"
     (repository / "src" / same.relative_to(repository)).parent.mkdir(parents=True)
     (repository / "src" / same.relative_to(repository)).write_text("another = 1\n")
-    assert places.Checkout(repository, repository / "results").figure(module).path == ""
+    assert CodeLine.of(artifact.code, repository, repository / "results").path == ""
 
 
 @pytest.mark.parametrize("installed", ["src", ".venv/lib/python3.11/site-packages", "build/lib"])

@@ -7,14 +7,15 @@ import pytest
 from reprise.contract.experiment import Plan, figure
 from reprise.engine import registry
 from reprise.errors import RepriseError
-from reprise.evidence.claims import value
+from reprise.evidence.claim import claim
+from reprise.evidence.comparison import near
 
 
 def test_a_figure_that_reads_an_unknown_table_is_told_the_nearest(monkeypatch):
-    drawn = [{"name": "fig01", "number": "Figure 1", "kind": "figure", "caption": "", "reads": ["matchin"]}]
-    monkeypatch.setattr(registry, "_drawn", lambda module: drawn)
+    drawn = {"number": "Figure 1", "kind": "figure", "caption": "", "reads": ["matchin"]}
+    monkeypatch.setattr(registry, "_drawn", lambda module: [[1, "fig01", drawn]])
     with pytest.raises(RepriseError, match=r"new2030/fig01.*'matchin'; did you mean 'matching'\?"):
-        registry._artifacts("new2030/toy", "new2030.toy", ("matching", "filters"))
+        registry._artifacts("new2030/toy", "reprise", ("matching", "filters"))
 
 
 def test_one_table_is_a_tuple_of_one():
@@ -26,15 +27,10 @@ def test_one_table_is_a_tuple_of_one():
 
 def test_an_unknown_quantity_is_told_the_nearest_with_the_claim():
     with pytest.raises(RepriseError, match=r"new2030/fig1/rises.*'scor'; did you mean 'score'\?"):
-        value(
-            "new2030/fig1/rises",
-            "It rises.",
-            source="",
-            quantity="scor",
-            measure=None,
-            published=0.0,
-            unit="",
-        )
+
+        @claim("new2030/fig1/rises", "It rises.", at="Figure 1")
+        def rises():
+            return near(None, 0.0, quantity="scor", unit="")
 
 
 def test_an_empty_caption_is_refused():
@@ -79,7 +75,7 @@ def paper(tmp_path, monkeypatch):
         ({"__init__.py": 'BIBTEX = "@article{a}"\n'}, "declares no TITLE"),
         ({"artifacts.csv": "item,section,covered\n"}, "its first line must be item,section,covered_by,note"),
         (
-            {"printed.py": "\nCLAIMS = [print(publishd=1)]\n"},
+            {"printed.py": "\nrises = print(publishd=1)\n"},
             "2030.printed, line 2: .*'publishd'",
         ),
     ],

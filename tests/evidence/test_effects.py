@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from stating import stated
 from worlds import column, tables
 
-from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.effects import smallest_effect
 from reprise.evidence.judgement import judge
@@ -40,16 +40,14 @@ def test_bounds_that_leave_no_larger_effect_leave_none_to_name():
 @pytest.mark.parametrize(("mean", "verdict"), [(0.02, "tied"), (-0.02, "tied"), (0.2, "reproduced"),
                                               (-0.2, "contradicted")])  # fmt: skip
 def test_an_interval_within_the_smallest_effect_is_tied_whichever_side_it_is_on(mean, verdict):
-    claim = c.ordering("p/f/o", "s", source="f", measure=column("0"), above=0.0, unit="matching score")
+    claim = stated(m.above(column("0"), 0.0, unit="matching score"))
     sample = mean + 0.005 * np.array([[-1.0, 0.0, 1.0, 0.5, -0.5]])
     assert judge(claim, tables(sample)).verdict == verdict
 
 
 def test_a_tie_contradicts_where_the_paper_prints_a_larger_effect():
     def claim(effect: float):
-        return c.ordering(
-            "p/f/o", "s", source="f", measure=column("0"), above=0.0, unit="matching score", effect=effect
-        )
+        return stated(m.above(column("0"), 0.0, unit="matching score", effect=effect))
 
     sample = tables(0.01 + 0.005 * np.array([[-1.0, 0.0, 1.0, 0.5, -0.5]]))
     assert judge(claim(0.2), sample).verdict == "contradicted"

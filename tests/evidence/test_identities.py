@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from stating import stated
 
 from reprise.contract.experiment import Context
-from reprise.evidence.claim import single
 from reprise.evidence.comparison import identity
 from reprise.evidence.identities import (
     Checked,
@@ -49,7 +49,7 @@ def test_claims_read_their_own_form():
     tables = {"identities": table(square, sine, points=range(200))}
 
     def verdict(name, form="printed"):
-        claim = single(f"key/{name}/{form}", "It holds.", identity(error_of(name, form)), source="Eq. 1")
+        claim = stated(identity(error_of(name, form)))
         return judge(claim, tables).verdict
 
     assert (verdict("square"), verdict("square", "corrected")) == ("contradicted", "reproduced")

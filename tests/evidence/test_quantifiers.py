@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from stating import stated
 from worlds import judged, rate, sentence
 
-from reprise.evidence.claims import for_all
 from reprise.evidence.comparison import above, at_least, below
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
@@ -46,8 +46,8 @@ def test_a_tendency_that_is_none_is_rarely_reproduced_though_half_of_the_cells_h
 @pytest.mark.parametrize(("shared", "verdict"), [(2, "inconclusive"), (5, "reproduced")])
 def test_a_tendency_is_averaged_over_the_seeds_that_all_cells_have(shared, verdict):
     """The other seeds of the second cell would drown the effect of both."""
-    claim = for_all("p/f/c", "s", {name: above(column(name, "x"), 0.0, unit="1") for name in ("few", "many")},
-                    source="f", quantifier="generic", word="w")  # fmt: skip
+    cells = {name: above(column(name, "x"), 0.0, unit="1") for name in ("few", "many")}
+    claim = stated(cells, quantifier="generic")
     many = np.where(np.arange(12) < shared, 3.0, -30.0) + 0.1 * np.random.default_rng(0).normal(size=12)
     found = judge(claim, {
         "few": pd.DataFrame({"seed": range(shared), "x": 1.0 + 0.1 * np.arange(shared)}),
@@ -65,7 +65,7 @@ def test_a_third_of_the_cells_of_one_part_are_exceptions_though_they_are_few_of_
         name: above(column("t", name), 0.0, unit="1" if place < 3 else "2")
         for place, name in enumerate(names)
     }
-    claim = for_all("p/f/c", "s", cells, source="f", quantifier="generic", word="w")
+    claim = stated(cells, quantifier="generic")
     spread = np.linspace(-1.0, 1.0, 8)
     values = dict.fromkeys(names, 1.0 + 0.1 * spread) | {"a": -0.1 + spread, "b": -0.1 + spread}
     judged = judge(claim, {"t": pd.DataFrame(values | {"c": 9.0 + spread, "seed": range(8)})})
@@ -76,22 +76,18 @@ def test_a_third_of_the_cells_of_one_part_are_exceptions_though_they_are_few_of_
 def test_a_sentence_about_cells_that_were_not_all_run_is_not_judged(quantifier):
     """It could only fail. A search may find what it looks for in the cells that there are."""
     cells = {name: above(column("t", "x", cell=name), 0.0, unit="1") for name in ("run", "left out")}
-
-    def sentence_of(quantifier):
-        return for_all("p/f/c", "s", cells, source="f", quantifier=quantifier, word="w")
-
     for values in (1.0 + 0.1 * np.arange(5), -1.0 - 0.1 * np.arange(5)):
         found = {"t": pd.DataFrame({"seed": range(5), "cell": "run", "x": values})}
-        judged = judge(sentence_of(quantifier), found)
+        judged = judge(stated(cells, quantifier=quantifier), found)
         assert (judged.verdict, judged.code) == ("not run", "no observations")
         assert "not run: left out" in judged.reason
-        searched = judge(sentence_of("existential"), found).verdict
+        searched = judge(stated(cells, quantifier="existential"), found).verdict
         assert searched == ("reproduced" if values[0] > 0 else "inconclusive")
 
 
 def test_counts_are_averaged_over_cells_as_other_effects_are():
     cells = {name: at_least(column("t", name), 1, unit="collapsed values") for name in ("a", "b")}
-    claim = for_all("p/f/c", "s", cells, source="f", quantifier="generic", word="w")
+    claim = stated(cells, quantifier="generic")
     a = [0, 0, 1, 0, 0, 0, 1, 0, 0, 0]
     judged = judge(claim, {"t": pd.DataFrame({"seed": range(10), "a": a, "b": [8] * 10})})
     assert (judged.verdict, judged.every) == ("reproduced", "inconclusive")
@@ -138,8 +134,6 @@ def test_one_tied_cell_ties_a_universal_sentence_and_one_reversed_cell_contradic
 
 def test_a_mean_effect_over_cells_is_not_cut_to_the_values_of_a_cell():
     cells = {name: below(column("t", name), 0.5, unit="1", bounds=(0.0, 1.0)) for name in ("a", "b")}
-    common = {"source": "f", "word": "w"}
-    average = for_all("p/f/c", "s", cells, quantifier="generic", **common)
-    each = for_all("p/f/c", "s", cells, quantifier="universal", **common)
+    average, each = (stated(cells, quantifier=quantifier) for quantifier in ("generic", "universal"))
     assert average.shown(-0.3, -0.1) == (-0.3, -0.1)
     assert each.shown(-0.3, 0.1) == (0.0, 0.1)

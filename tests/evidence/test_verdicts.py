@@ -10,11 +10,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
+from stating import stated as claimed
 
 from reprise.contract.settings import Settings, from_code, lost, ours, stated, unstated
-from reprise.evidence import claim as s
-from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
+from reprise.evidence.claim import ALONE, CORRECTED
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all, setting, split, summary
@@ -35,68 +37,41 @@ def y(found):
     return found["t"].set_index("seed")["y"]
 
 
+def x_is(relation, reference, **conditions):
+    return claimed(relation(x, reference, unit="1", **conditions))
+
+
 def value(published=0.5, quantity="score", **rest):
-    return c.value(
-        "p/table1/v",
-        "s",
-        source="Table 1",
-        quantity=quantity,
-        measure=x,
-        published=published,
-        unit="1",
-        **rest,
-    )
+    near = m.near(x, published, quantity=quantity, unit="1", **rest)
+    return claimed(near, "p/table1/v", at="Table 1")
 
 
-def ordering(**which):
-    return c.ordering("p/fig1/o", "s", source="Figure 1", measure=x, unit="1", **which)
+def all_are(relation, reference, read=m.in_every_case, **conditions):
+    """About each run or case."""
+    return claimed(read(relation(x, reference, unit="1", **conditions)))
 
 
-def count(**which):
-    return c.count("p/fig1/c", "s", source="Figure 1", measure=x, unit="1", **which)
+def always(relation, number):
+    return all_are(relation, number, m.in_every_run)
+
+
+def constantly(resolution):
+    return lambda tables: x(tables) * 0 + resolution
 
 
 def agreement(resolution):
-    return c.agreement(
-        "p/fig1/a",
-        "s",
-        source="Figure 1",
-        measure=x,
-        reference=1.0,
-        resolution=lambda tables: x(tables) * 0 + resolution,
-        unit="1",
-    )
-
-
-def identity():
-    return c.identity("p/thm1/i", "s", source="Theorem 1", measure=x)
-
-
-def inequality():
-    return c.inequality("p/thm1/i", "s", source="Theorem 1", measure=x)
-
-
-def always(**which):
-    return c.always("p/fig1/a", "s", source="Figure 1", measure=x, unit="1", **which)
+    return x_is(m.agrees, 1.0, resolution=constantly(resolution))
 
 
 def limit(resolution, course=lambda tables: pd.DataFrame({0: [1.0] * 40}, index=range(1, 41))):
-    return c.limit(
-        "p/fig1/l",
-        "s",
-        source="Figure 1",
-        measure=x,
-        reaches=1.0,
-        resolution=lambda tables: x(tables) * 0 + resolution,
-        course=course,
-        unit="1",
-    )
+    return x_is(m.tends_to, 1.0, resolution=constantly(resolution), course=course)
 
 
 def printed(above=1.0):
-    return c.printed("p/text/p", "s", source="Section 1", unit="%", measure=x, above=above)
+    return claimed(replace(m.above(x, above, unit="%"), kind="printed"))
 
 
+IDENTITY, INEQUALITY = claimed(m.identity(x)), claimed(m.inequality(x))
 T = 4.302652729911275
 """Student's t(.975) with two degrees of freedom."""
 
@@ -130,50 +105,50 @@ def spread(mean, half):
         (value(0.04, "singular value"), spread(0.0445, 0.0004), "contradicted"),
         (value(-4.0, "singular value"), spread(-4.35, 0.04), "reproduced"),
         # strictly above and below
-        (ordering(above=1.0), spread(1.1, 0.05), "reproduced"),
-        (ordering(above=1.0), spread(1.0, 0.05), "inconclusive"),
-        (ordering(above=1.0), spread(0.9, 0.05), "contradicted"),
-        (ordering(above=2.0), [2.0, 2.0, 2.0], "contradicted"),
-        (ordering(above=0.1), [0.1, 0.1, 0.1], "contradicted"),  # the mean of three .1 rounds to more than .1
-        (ordering(below=1.0), spread(0.9, 0.05), "reproduced"),
-        (ordering(below=1.0), spread(1.0, 0.05), "inconclusive"),
-        (ordering(below=1.0), spread(1.1, 0.05), "contradicted"),
-        (ordering(below=2.0), [2.0, 2.0, 2.0], "contradicted"),
+        (x_is(m.above, 1.0), spread(1.1, 0.05), "reproduced"),
+        (x_is(m.above, 1.0), spread(1.0, 0.05), "inconclusive"),
+        (x_is(m.above, 1.0), spread(0.9, 0.05), "contradicted"),
+        (x_is(m.above, 2.0), [2.0, 2.0, 2.0], "contradicted"),
+        (x_is(m.above, 0.1), [0.1, 0.1, 0.1], "contradicted"),  # the mean of three .1 rounds to more than .1
+        (x_is(m.below, 1.0), spread(0.9, 0.05), "reproduced"),
+        (x_is(m.below, 1.0), spread(1.0, 0.05), "inconclusive"),
+        (x_is(m.below, 1.0), spread(1.1, 0.05), "contradicted"),
+        (x_is(m.below, 2.0), [2.0, 2.0, 2.0], "contradicted"),
         # at least and at most include the number itself, and are about the median
-        (count(at_least=8), [8] * 6, "reproduced"),
-        (count(at_least=8), [8, 9, 8, 9, 8, 10], "reproduced"),
-        (count(at_least=8), [8, 9, 8, 9, 7, 10], "inconclusive"),
-        (count(at_least=8), [8, 9, 8, 9, 7, 10, 9, 9, 8], "reproduced"),  # one of nine may differ
-        (count(at_least=8), [7] * 6, "contradicted"),
-        (count(at_most=2), [2] * 6, "reproduced"),
-        (count(at_most=2), [2, 2, 2, 2, 2, 3], "inconclusive"),
-        (count(at_most=2), [3] * 6, "contradicted"),
-        (count(at_most=0), [0] * 6, "reproduced"),
-        (count(exactly=2), [2] * 6, "reproduced"),
-        (count(exactly=2), [2.32] * 6, "inconclusive"),  # two sides
-        (count(exactly=2), [2.32] * 7, "contradicted"),
+        (x_is(m.at_least, 8), [8] * 6, "reproduced"),
+        (x_is(m.at_least, 8), [8, 9, 8, 9, 8, 10], "reproduced"),
+        (x_is(m.at_least, 8), [8, 9, 8, 9, 7, 10], "inconclusive"),
+        (x_is(m.at_least, 8), [8, 9, 8, 9, 7, 10, 9, 9, 8], "reproduced"),  # one of nine may differ
+        (x_is(m.at_least, 8), [7] * 6, "contradicted"),
+        (x_is(m.at_most, 2), [2] * 6, "reproduced"),
+        (x_is(m.at_most, 2), [2, 2, 2, 2, 2, 3], "inconclusive"),
+        (x_is(m.at_most, 2), [3] * 6, "contradicted"),
+        (x_is(m.at_most, 0), [0] * 6, "reproduced"),
+        (x_is(m.exactly, 2), [2] * 6, "reproduced"),
+        (x_is(m.exactly, 2), [2.32] * 6, "inconclusive"),  # two sides
+        (x_is(m.exactly, 2), [2.32] * 7, "contradicted"),
         (value(2, "count"), [2] * 6, "reproduced"),
         # every run: at most 2 % may fail, and many are needed to show it
-        (always(at_most=0), [0] * 183, "reproduced"),
-        (always(at_most=0), [0] * 182, "inconclusive"),
-        (always(at_most=0), [0] * 400 + [1], "reproduced"),
-        (always(at_most=0), [0] * 200 + [1], "inconclusive"),
-        (always(at_most=0), [0] * 190 + [1] * 10, "contradicted"),
-        (always(at_least=1), [0, 1], "inconclusive"),
-        (always(at_least=1), [0, 0, 1], "contradicted"),
+        (always(m.at_most, 0), [0] * 183, "reproduced"),
+        (always(m.at_most, 0), [0] * 182, "inconclusive"),
+        (always(m.at_most, 0), [0] * 400 + [1], "reproduced"),
+        (always(m.at_most, 0), [0] * 200 + [1], "inconclusive"),
+        (always(m.at_most, 0), [0] * 190 + [1] * 10, "contradicted"),
+        (always(m.at_least, 1), [0, 1], "inconclusive"),
+        (always(m.at_least, 1), [0, 0, 1], "contradicted"),
         # all cases are looked at
-        (c.given(count(at_least=8)), [8, 9], "reproduced"),
-        (c.given(count(at_least=8)), [8, 9, 7], "contradicted"),
-        (c.given(ordering(above=y)), [1.0], "reproduced"),
+        (all_are(m.at_least, 8), [8, 9], "reproduced"),
+        (all_are(m.at_least, 8), [8, 9, 7], "contradicted"),
+        (all_are(m.above, y), [1.0], "reproduced"),
         # identities: every point within 1e-6
-        (identity(), [1e-9] * 200, "reproduced"),
-        (identity(), [1e-6] * 200, "reproduced"),
-        (identity(), [1e-9] * 199, "inconclusive"),
-        (identity(), [1e-9] * 19 + [1e-3], "contradicted"),
-        (identity(), [1e-3] * 20, "contradicted"),
-        (inequality(), [0.0] * 200, "reproduced"),
-        (inequality(), [0.0] * 199, "inconclusive"),
-        (inequality(), [0.0] * 20 + [1e-3], "contradicted"),
+        (IDENTITY, [1e-9] * 200, "reproduced"),
+        (IDENTITY, [1e-6] * 200, "reproduced"),
+        (IDENTITY, [1e-9] * 199, "inconclusive"),
+        (IDENTITY, [1e-9] * 19 + [1e-3], "contradicted"),
+        (IDENTITY, [1e-3] * 20, "contradicted"),
+        (INEQUALITY, [0.0] * 200, "reproduced"),
+        (INEQUALITY, [0.0] * 199, "inconclusive"),
+        (INEQUALITY, [0.0] * 20 + [1e-3], "contradicted"),
         # the resolution is the margin, of an agreement with theory and of a limit
         (agreement(resolution=0.001), spread(1.0005, 0.0004), "reproduced"),
         (agreement(resolution=0.001), spread(1.0015, 0.0004), "contradicted"),
@@ -181,12 +156,12 @@ def spread(mean, half):
         (limit(resolution=0.001), spread(1.0005, 0.0004), "reproduced"),
         (limit(resolution=0.001), spread(1.0015, 0.0004), "contradicted"),  # and at rest
         # shares of runs
-        (ordering(above=0.5), [1.0] * 6, "reproduced"),
-        (ordering(above=0.5), [1.0] * 5, "inconclusive"),
+        (x_is(m.above, 0.5), [1.0] * 6, "reproduced"),
+        (x_is(m.above, 0.5), [1.0] * 5, "inconclusive"),
         # a sample of eight or more by signed ranks
-        (ordering(above=0.0), [1.0] * 7 + [-0.5], "reproduced"),
-        (ordering(above=0.0), [1.0] * 6 + [-5.0, -6.0], "inconclusive"),
-        (ordering(above=0.9), [1.0] * 30, "inconclusive"),
+        (x_is(m.above, 0.0), [1.0] * 7 + [-0.5], "reproduced"),
+        (x_is(m.above, 0.0), [1.0] * 6 + [-5.0, -6.0], "inconclusive"),
+        (x_is(m.above, 0.9), [1.0] * 30, "inconclusive"),
         # printed numbers need no repetition
         (printed(), [1.5], "reproduced"),
         (printed(), [1.5, 0.5], "contradicted"),
@@ -200,7 +175,7 @@ def test_the_verdict_follows_from_where_the_interval_lies(claim, values, verdict
 
 
 def test_a_trend_is_judged_like_a_value():
-    claim = c.trend("p/fig1/t", "s", source="Figure 1", quantity="slope", measure=x, published=2.0, unit="1")
+    claim = value(2.0, "slope", kind="trend")
     assert claim.kind == "trend"
     assert judge(claim, tables(spread(2.1, 0.04))).verdict == "reproduced"
     assert judge(claim, tables(spread(2.2, 0.04))).verdict == "contradicted"
@@ -208,10 +183,10 @@ def test_a_trend_is_judged_like_a_value():
 
 def test_an_ordering_is_paired_by_seed():
     base = np.array([0.0, 10.0, 20.0])
-    assert judge(ordering(above=y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "reproduced"
-    assert judge(ordering(below=y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "contradicted"
-    assert judge(ordering(above=y), tables(np.add(base, [1, -1, 0.5]), base)).verdict == "inconclusive"
-    found = judge(ordering(above=y), tables(np.add(base, [1, 1.1, 0.9]), base))
+    assert judge(x_is(m.above, y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "reproduced"
+    assert judge(x_is(m.below, y), tables(np.add(base, [1, 1.1, 0.9]), base)).verdict == "contradicted"
+    assert judge(x_is(m.above, y), tables(np.add(base, [1, -1, 0.5]), base)).verdict == "inconclusive"
+    found = judge(x_is(m.above, y), tables(np.add(base, [1, 1.1, 0.9]), base))
     assert (found.observed, found.reference) == pytest.approx((11, 10))
     assert found.low - found.reference == pytest.approx(1 - T * 0.1 / 3**0.5)
 
@@ -219,7 +194,7 @@ def test_an_ordering_is_paired_by_seed():
 def test_pairs_of_different_seeds_are_an_error():
     found = {"t": tables([1.0, 2, 3], 0.0)["t"].assign(seed=[0, 1, 2])}
     with pytest.raises(KeyError, match="seeds differ"):
-        judge(ordering(above=lambda tables: y(tables).set_axis([0, 1, 3])), found)
+        judge(x_is(m.above, lambda tables: y(tables).set_axis([0, 1, 3])), found)
 
 
 def test_a_true_agreement_is_rarely_contradicted_however_small_its_margin():
@@ -258,7 +233,7 @@ def test_a_relative_margin_counts_the_noise_of_the_measured_reference():
     assert wrong / 300 <= 0.025 + 3 * (0.025 * 0.975 / 300) ** 0.5
 
 
-@pytest.mark.parametrize("claim", [value(), ordering(above=0.0), ordering(above=y)])
+@pytest.mark.parametrize("claim", [value(), x_is(m.above, 0.0), x_is(m.above, y)])
 def test_two_seeds_are_no_evidence(claim):
     found = judge(claim, tables([0.5, 0.5], [0.1, 0.1]))
     assert (found.verdict, found.reason, found.seeds) == ("inconclusive", "fewer than 3 seeds", 2)
@@ -268,19 +243,19 @@ def test_two_seeds_are_no_evidence(claim):
 
 
 def test_five_counts_are_no_evidence():
-    found = judge(count(at_least=0), tables([1.0] * 5))
+    found = judge(x_is(m.at_least, 0), tables([1.0] * 5))
     assert (found.verdict, found.reason, found.seeds) == ("inconclusive", "fewer than 6 seeds", 5)
 
 
 def test_nineteen_points_are_no_proof():
-    found = judge(identity(), tables([0.0] * 19))
+    found = judge(IDENTITY, tables([0.0] * 19))
     assert (found.verdict, found.reason) == (
         "inconclusive",
         "holds at all of 19 random points, and 200 are needed",
     )
 
 
-@pytest.mark.parametrize("claim", [value(), ordering(above=0.0), count(at_most=1), identity(), printed(0.0)])
+@pytest.mark.parametrize("claim", [value(), x_is(m.above, 0.0), x_is(m.at_most, 1), IDENTITY, printed(0.0)])
 def test_an_observation_that_is_not_a_number_is_no_evidence(claim):
     found = judge(claim, tables([0.0] * 20 + [math.nan]))
     assert (found.verdict, found.code) == ("inconclusive", "undefined")
@@ -288,19 +263,19 @@ def test_an_observation_that_is_not_a_number_is_no_evidence(claim):
 
 
 @pytest.mark.parametrize("bad", [math.inf, -math.inf])
-@pytest.mark.parametrize("claim", [identity(), printed(0.0), ordering(above=y)])
+@pytest.mark.parametrize("claim", [IDENTITY, printed(0.0), x_is(m.above, y)])
 def test_nor_is_an_infinite_error_or_difference(claim, bad):
     assert judge(claim, tables([0.0] * 20 + [bad], 0.0)).code == "undefined"
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 def test_nor_is_one_in_the_reference(bad):
-    found = judge(ordering(above=y), tables([1.0, 1, 1, 1], [0, 0, 0, bad]))
+    found = judge(x_is(m.above, y), tables([1.0, 1, 1, 1], [0, 0, 0, bad]))
     assert (found.verdict, found.code) == ("inconclusive", "undefined")
 
 
 def test_a_run_that_diverges_is_an_outcome_ordered_last():
-    steps = ordering(below=100.0)
+    steps = x_is(m.below, 100.0)
     assert judge(steps, tables([10.0] * 9 + [math.inf])).verdict == "reproduced"
     assert judge(steps, tables([10.0] * 5 + [math.inf] * 5)).verdict == "inconclusive"
     assert judge(steps, tables([10.0] + [math.inf] * 9)).verdict == "contradicted"
@@ -318,11 +293,13 @@ def test_a_limit_that_is_not_reached_yet_is_not_contradicted():
 def test_the_runs_of_one_unit_are_one_unit():
     """Fifty data sets with four starts each are 50, not 200."""
     four = {"t": pd.concat([tables([0.0] * 50)["t"]] * 4)}
-    assert judge(always(at_most=0), four).code == "few runs"
-    assert judge(always(at_most=0), {"t": pd.concat([tables([0.0] * 200)["t"]] * 4)}).verdict == "reproduced"
+    assert judge(always(m.at_most, 0), four).code == "few runs"
+    assert (
+        judge(always(m.at_most, 0), {"t": pd.concat([tables([0.0] * 200)["t"]] * 4)}).verdict == "reproduced"
+    )
 
 
-@pytest.mark.parametrize("claim", [value(), ordering(above=y), identity(), printed()])
+@pytest.mark.parametrize("claim", [value(), x_is(m.above, y), IDENTITY, printed()])
 def test_no_observation_at_all_is_no_evidence(claim):
     found = judge(claim, tables([], []))
     assert (found.verdict, found.reason) == ("not run", "no observations")
@@ -333,13 +310,13 @@ def test_several_observations_of_a_seed_do_not_pass_for_seeds():
     with pytest.raises(ValueError, match="p/table1/v: its measure gives more than one observation a seed"):
         judge(value(), twice)
     four = pd.Series([0.5] * 4, pd.MultiIndex.from_product([[0, 1], ["a", "b"]]))
-    runs = c.ordering("p/fig1/o", "s", source="f", measure=lambda tables: four, above=0.0, unit="1")
+    runs = claimed(m.above(lambda tables: four, 0.0, unit="1"))
     with pytest.raises(ValueError, match="more than one observation a seed"):
         judge(runs, {"t": pd.DataFrame()})
 
 
-@pytest.mark.parametrize("make", [value, lambda **rest: ordering(above=0.2, **rest),
-                                  lambda **rest: c.given(count(at_most=1, **rest))])  # fmt: skip
+@pytest.mark.parametrize("make", [value, lambda **rest: x_is(m.above, 0.2, **rest),
+                                  lambda **rest: all_are(m.at_most, 1, **rest)])  # fmt: skip
 @pytest.mark.parametrize("gains", [[40, 14.9, 40], [40, math.nan, 40], []])
 def test_a_net_that_did_not_learn_is_no_evidence(make, gains):
     found = tables([0.5, 0.51, 0.49])
@@ -377,13 +354,13 @@ def test_half_and_twice_the_margin_are_shown_beside_the_verdict():
         "reproduced",
         "reproduced",
     )
-    (row,) = judge_all([identity()], tables([1.5e-6] * 200), None).to_dict("records")
+    (row,) = judge_all([IDENTITY], tables([1.5e-6] * 200), None).to_dict("records")
     assert (row["verdict_half_margin"], row["verdict"], row["verdict_twice_margin"]) == (
         "contradicted",
         "contradicted",
         "reproduced",
     )
-    (row,) = judge_all([ordering(above=0.0)], tables(spread(1, 0.5)), None).to_dict("records")
+    (row,) = judge_all([x_is(m.above, 0.0)], tables(spread(1, 0.5)), None).to_dict("records")
     assert row["verdict_half_margin"] == row["verdict"] == row["verdict_twice_margin"] == "reproduced"
 
 
@@ -452,7 +429,7 @@ def test_settings_are_read_by_intervals_that_hold_together():
 
 
 def test_a_statement_of_existence_is_searched_in_every_setting():
-    claim = value(exists=True)
+    claim = replace(value(), exists=True)
     assert row_of(Assuming(), in_settings(published=0.9, a=0.5), claim)["verdict"] == "reproduced"
     assert row_of(Assuming(), in_settings(published=0.9, a=0.8), claim)["reason_code"] == "not found"
     assert row_of(Assuming(), in_settings(published=0.9, a=0.6), claim)["reason_code"] == "in some settings"
@@ -467,9 +444,9 @@ def verdicts_in(row, column="settings"):
     return {each["name"]: each["verdict"] for each in json.loads(row[column])}
 
 
-def in_cells(make=c.for_all, **references):
+def in_cells(quantifier="universal", **references):
     cells = {name: m.above(x, number, unit="1") for name, number in references.items()}
-    return make("p/fig1/q", "s", cells, source="Figure 1")
+    return claimed(cells, quantifier=quantifier)
 
 
 def test_a_sentence_about_many_cells_needs_all_of_them():
@@ -489,8 +466,7 @@ def test_a_sentence_about_many_cells_needs_all_of_them():
 
 def test_a_row_has_the_relation_and_the_unit_of_the_cell_that_decides():
     cells = {"far": m.above(x, -9.0, unit="1"), "close": m.below(x, 1.5, unit="ranks")}
-    claim = c.for_all("p/fig1/q", "s", cells, source="Figure 1")
-    row = row_of(Published(), tables(spread(1.0, 0.1)), claim)
+    row = row_of(Published(), tables(spread(1.0, 0.1)), claimed(cells))
     assert row["verdict"] == "reproduced"
     assert (row["relation"], row["reference"], row["unit"]) == ("below", 1.5, "ranks")
 
@@ -504,16 +480,16 @@ def test_a_mean_over_cells_cannot_hide_one_that_fails():
 def test_each_cell_of_a_universal_sentence_is_read_by_its_own_interval():
     """An intersection-union test needs no correction; what contradicts the sentence does."""
     found = tables(spread(1.0, 0.5))
-    assert judge(ordering(above=0.4), found).verdict == "reproduced"
+    assert judge(x_is(m.above, 0.4), found).verdict == "reproduced"
     assert judge(in_cells(a=0.4, b=0.4), found).verdict == "reproduced"
-    assert judge(ordering(above=1.6), found).verdict == "contradicted"
+    assert judge(x_is(m.above, 1.6), found).verdict == "contradicted"
     assert judge(in_cells(a=1.6, b=0.4), found).verdict == "inconclusive"
 
 
 def of_arms(*arms, partial=True):
     """x is above 0.4 in each arm."""
     cells = {arm: m.above(column("t", "x", arm=arm), 0.4, unit="1") for arm in arms}
-    return c.for_all("p/fig1/q", "s", cells, source="Figure 1", partial=partial)
+    return claimed(cells, partial=partial)
 
 
 def test_cells_that_a_run_does_not_look_at_have_no_part():
@@ -533,18 +509,18 @@ def test_cells_that_a_run_does_not_look_at_have_no_part():
 
 def test_a_sentence_about_some_cell_needs_one():
     found = tables(spread(1.0, 0.1))
-    assert judge(in_cells(c.for_some, a=1.5, b=0.1), found).verdict == "reproduced"
-    assert judge(in_cells(c.for_some, a=1.5, b=2.0), found).code == "not found"
-    assert judge(in_cells(c.for_some, a=1.5, b=1.0), found).verdict == "inconclusive"
+    assert judge(in_cells("existential", a=1.5, b=0.1), found).verdict == "reproduced"
+    assert judge(in_cells("existential", a=1.5, b=2.0), found).code == "not found"
+    assert judge(in_cells("existential", a=1.5, b=1.0), found).verdict == "inconclusive"
 
 
 def test_a_sentence_about_no_cell_or_about_claims_is_an_error():
-    with pytest.raises(ValueError, match="p/fig1/q: a sentence about no cell"):
-        c.for_all("p/fig1/q", "s", {}, source="Figure 1")
-    with pytest.raises(TypeError, match="p/fig1/q: both is no comparison"):
-        c.for_all("p/fig1/q", "s", {"both": in_cells(a=0.5, b=1.5)}, source="Figure 1")
-    with pytest.raises(TypeError, match="p/fig1/o: what is compared is no comparison"):
-        s.single("p/fig1/o", "s", ordering(above=0.5), source="Figure 1")
+    with pytest.raises(ValueError, match="p/fig1/c: a sentence about no cell"):
+        claimed({})
+    with pytest.raises(TypeError, match="p/fig1/c: both is no comparison"):
+        claimed({"both": in_cells(a=0.5, b=1.5)})
+    with pytest.raises(TypeError, match="p/fig1/c: what is compared is no comparison"):
+        claimed({ALONE: x_is(m.above, 0.5)})
 
 
 def test_an_observation_beyond_its_bounds_is_not_expected():
@@ -555,21 +531,13 @@ def test_an_observation_beyond_its_bounds_is_not_expected():
 
 
 def test_what_was_set_after_a_look_is_said():
-    rows = judge_all([value(looked="its seeds")], tables(spread(0.5, 0.01)), Published(), looked="steps")
+    claim = replace(value(), looked="its seeds")
+    rows = judge_all([claim], tables(spread(0.5, 0.01)), Published(), looked="steps")
     assert rows["looked"].tolist() == ["its seeds; steps"]
 
 
 def test_a_claim_without_a_measure_is_not_run_and_says_what_it_needs():
-    claim = c.value(
-        "p/table1/v",
-        "s",
-        source="T",
-        quantity="singular value",
-        measure=None,
-        published=0.5,
-        unit="1",
-        needs="ImageNet",
-    )
+    claim = claimed(m.near(None, 0.5, quantity="singular value", unit="1"), needs="ImageNet")
     (row,) = judge_all([claim], None, None).to_dict("records")
     assert (row["verdict"], row["reason"], row["scale"], row["published"]) == ("not run", "ImageNet", "", 0.5)
     assert row["verdict_half_margin"] == row["verdict_twice_margin"] == "not run"
@@ -613,16 +581,21 @@ def test_a_row_has_every_column_and_names_the_claims_place():
     assert tuple(judge_all([], None, None).columns) == COLUMNS
 
 
+def misprint(kind):
+    """Of 0.5, printed as 0.9."""
+    cells = {AS_PRINTED: value(0.9).first, CORRECTED: value(0.5).first}
+    return claimed(cells, erratum=kind, misprint=Misprint(kind, Text("0.9"), Text("0.5")))
+
+
 def test_grounds_are_counted_apart():
     rows = [
         judge_all([value()], tables(spread(0.5, 0.01)), Published()),
         judge_all([value()], tables(spread(0.5, 0.01)), Assuming()),
         judge_all([value()], tables(spread(0.5, 0.01)), Published(lr=0.2)),
         judge_all([value()], tables(spread(0.9, 0.01)), Assuming(lr=0.2)),
-        judge_all(s.both_forms("substantive", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
-        judge_all(s.both_forms("typo", value(0.9), value()), tables(spread(0.5, 0.01)), Published()),
-        judge_all([s.restated(value())], tables(spread(0.5, 0.01)), Published()),
-        judge_all([printed(), s.ours(printed())], tables([2.0]), None),
+        judge_all([misprint("substantive"), misprint("typo")], tables(spread(0.5, 0.01)), Published()),
+        judge_all([replace(value(), form="restated")], tables(spread(0.5, 0.01)), Published()),
+        judge_all([printed(), replace(printed(), form="ours")], tables([2.0]), None),
         judge_all([value()], None, None),
     ]
     counts = summary(pd.concat(rows)).set_index("ground")
@@ -633,8 +606,8 @@ def test_grounds_are_counted_apart():
         "paper scale, with assumptions": 1,
         "reduced": 1,
         "restated by us": 1,
-        "our own": 2,
-        "errata": 1,
+        "our own": 1,
+        "errata": 0,
         "printed numbers": 1,
         "not run": 0,
     }
@@ -658,7 +631,7 @@ def test_a_verdict_is_what_its_p_values_say(cells, quantifier, unit):
     columns = {f"{n}": values for n, values in enumerate(cells)}
     table = pd.DataFrame({"seed": range(9), "setting": "published"} | columns)
     compared = {f"{n}": m.above(column("t", f"{n}"), 0.0, unit=unit) for n in range(len(cells))}
-    claim = c.for_all("p/f/q", "s", compared, source="f", quantifier=quantifier)
+    claim = claimed(compared, quantifier=quantifier)
     (row,) = judge_all([claim], {"t": table}, None).to_dict("records")
     says = {"reproduced": row["p_reproduced"], "contradicted": row["p_contradicted"], "tied": row["p_tied"]}
     decided = [verdict for verdict, p in says.items() if p <= 0.025]
@@ -672,9 +645,9 @@ observations = st.lists(st.floats(-10, 10), min_size=6, max_size=7)
 def test_observed_low_and_high_come_from_the_table_alone(values, shift, kind):
     claim = {
         "value": value(),
-        "ordering": ordering(above=0.0),
-        "paired": ordering(above=y),
-        "count": count(at_least=1),
+        "ordering": x_is(m.above, 0.0),
+        "paired": x_is(m.above, y),
+        "count": x_is(m.at_least, 1),
     }[kind]
     before = judge(claim, tables(values, [0.0] * len(values)))
     after = judge(claim, tables([v + shift for v in values], [0.0] * len(values)))
@@ -709,10 +682,7 @@ def test_a_measure_is_evaluated_once_a_setting():
         return x(found)
 
     near, far = (tables(spread(0.5, 0.01), setting=name)["t"] for name in ("published", "batch = 64"))
-    two = [
-        s.single(f"p/fig1/{number}", "s", m.near(measure, number, quantity="score", unit="1"), source="")
-        for number in (0.5, 0.9)
-    ]
+    two = [claimed(m.near(measure, number, quantity="score", unit="1")) for number in (0.5, 0.9)]
     judged = judge_all(two, {"t": pd.concat([near, far])}, Assuming())
     assert judged["verdict"].tolist() == ["reproduced", "contradicted"]
     assert sorted(seen) == ["batch = 64", "published"]
@@ -725,7 +695,7 @@ def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
     """Of n differences with a deviation s, the interval at 0.98 is 0.98 ± t s / √n, beyond 1."""
     differences = np.array([-0.06, 0.01, 0.05, 0.09, 0.16])
     found = tables(np.full(5, 0.98), reference=0.98 - differences)
-    claim, without_range = ordering(above=y, range=m.SHARE), ordering(above=y)
+    claim, without_range = x_is(m.above, y, range=m.SHARE), x_is(m.above, y)
     half = stats.t.ppf(0.975, df=4) * differences.std(ddof=1) / np.sqrt(5)
     judged = judge(claim, found)
     assert (judged.low, judged.high) == pytest.approx((0.98 - half, 0.98 + half))
@@ -739,9 +709,7 @@ def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
 def test_what_is_shown_of_a_sentence_lies_in_the_range_of_one_of_its_cells(ends):
     score, change = m.above(x, 0.0, unit="1", range=m.SHARE), m.above(x, 0.0, unit="1")
     assert m.shown([change], *ends) == ends  # a change is no score
-    both = c.for_all("p/fig1/s", "s", {"score": score, "change": change}, source="Figure 1")
-    assert both.shown(*ends) == ends
+    assert claimed({"score": score, "change": change}).shown(*ends) == ends
     expected = tuple(None if end is None else float(np.clip(end, 0, 1)) for end in ends)
-    alone = s.single("p/fig1/s", "s", score, source="Figure 1")
-    assert m.shown([score], *ends) == alone.shown(*ends) == expected
+    assert m.shown([score], *ends) == claimed(score).shown(*ends) == expected
     assert m.shown([replace(change, bounds=m.SHARE)], *ends) == expected

@@ -9,6 +9,7 @@ from reprise.engine import registry, tiers
 from reprise.evidence.comparison import IDENTITY_TOLERANCE
 from reprise.evidence.formula import Formula
 from reprise.evidence.judgement import check_refuted, check_reproduced
+from reprise.evidence.measures import Setting
 
 POINT = 20261128
 """The stream of the points at which decoys are tried."""
@@ -20,7 +21,7 @@ WITH_IDEAL = [id for id, experiment in registry.experiments().items() if experim
 def test_every_claim_holds_in_an_ideal_world_and_is_refuted_in_another(id, tier):
     experiment = registry.experiment(id)
     params = tiers.load_tier(tier).experiment(id).params
-    tables = experiment.ideal(params)
+    tables = Setting(experiment.ideal(params))
     for claim in experiment.claims:
         check_reproduced(claim, tables)
         check_refuted(claim, tables)
@@ -30,7 +31,7 @@ def test_every_claim_holds_in_an_ideal_world_and_is_refuted_in_another(id, tier)
 def test_the_order_of_rows_does_not_matter(id):
     experiment = registry.experiment(id)
     tables = experiment.ideal(experiment.params())
-    turned = {name: table.iloc[::-1].reset_index(drop=True) for name, table in tables.items()}
+    turned = Setting({name: table.iloc[::-1].reset_index(drop=True) for name, table in tables.items()})
     for claim in experiment.claims:
         check_reproduced(claim, turned)
 
@@ -48,7 +49,8 @@ def formulas_of(id):
 )
 def test_the_check_of_a_right_formula_refuses_a_decoy(id, name):
     formula, largest = formulas_of(id)[name], registry.experiment(id).params().largest
-    points = [formula.tried_at(np.random.default_rng([POINT, seed]), largest) for seed in range(20)]
-    refused = [formula.all_errors(point).decoy > 1e3 * IDENTITY_TOLERANCE for point in points]
+    streams = [np.random.default_rng([POINT, seed]) for seed in range(20)]
+    errors = [formula.all_errors(formula.tried_at(stream, largest)) for stream in streams]
+    refused = [each.decoy > 1e3 * IDENTITY_TOLERANCE for each in errors]
     assert sum(refused) >= (5 if formula.is_bound else 18)
-    assert all(formula.all_errors(point).printed <= IDENTITY_TOLERANCE for point in points)
+    assert all(each.printed <= IDENTITY_TOLERANCE for each in errors)

@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from stating import stated
 
 from reprise.contract.experiment import BASE, Tables
 from reprise.contract.settings import Settings, unstated
-from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.claim import Claim
 from reprise.evidence.measures import column
@@ -31,31 +31,31 @@ def first_three(tables: Tables) -> pd.Series:
 
 def made() -> list[Claim]:
     """Claims of every kind, relation and quantifier."""
-    common = {"source": "f", "word": "w"}
     orderings = {
         name: m.above(x(name), 0.0, unit="matching score") for name in ("up", "tie", "down", "noise")
     }
+    some_seeds = {"few": m.above(first_three, 0.0, unit="matching score"), "up": orderings["up"]}
+    alone = {
+        "near": m.near(x("up"), 0.5, quantity="score", unit="1"),
+        "printed": m.near(x("up"), 0.5, quantity="score", unit="1", std=0.1, n=3),
+        "paired": m.near(x("up"), x("noise"), quantity="score", unit="1"),
+        "share": m.above(x("flag"), 0.5, unit="share"),
+        "below": m.below(x("down"), x("up"), unit="1", effect=0.2),
+        "count": m.at_least(x("number"), 3, unit="values"),
+        "exactly": m.exactly(x("number"), 4, unit="values"),
+        "always": m.in_every_run(m.at_least(x("number"), 1, unit="values")),
+        "identity": m.identity(x("tiny")),
+        "given": m.in_every_case(m.at_most(x("number"), 4, unit="values")),
+    }
     return [
         *(
-            c.for_all(f"p/f/{quantifier}-{'-'.join(names)}", "s", {name: orderings[name] for name in names},
-                      quantifier=quantifier, **common)
+            stated({name: orderings[name] for name in names}, f"p/f/{quantifier}-{'-'.join(names)}",
+                   quantifier=quantifier)
             for quantifier in ("universal", "generic", "existential")
             for names in (("up",), ("up", "noise"), ("up", "down"), ("tie", "up"), ("down", "noise"))
         ),
-        c.for_all("p/f/generic-some-seeds", "s", {"few": m.above(first_three, 0.0, unit="matching score"),
-                  "up": orderings["up"]}, quantifier="generic", **common),
-        c.value("p/f/near", "s", quantity="score", measure=x("up"), published=0.5, unit="1", **common),
-        c.value("p/f/printed", "s", quantity="score", measure=x("up"), published=0.5, std=0.1, n=3, unit="1",
-                **common),
-        c.value("p/f/paired", "s", quantity="score", measure=x("up"), published=x("noise"), unit="1",
-                **common),
-        c.ordering("p/f/share", "s", measure=x("flag"), above=0.5, unit="share", **common),
-        c.ordering("p/f/below", "s", measure=x("down"), below=x("up"), unit="1", effect=0.2, **common),
-        c.count("p/f/count", "s", measure=x("number"), at_least=3, unit="values", **common),
-        c.count("p/f/exactly", "s", measure=x("number"), exactly=4, unit="values", **common),
-        c.always("p/f/always", "s", measure=x("number"), at_least=1, unit="values", **common),
-        c.identity("p/f/identity", "s", source="f", measure=x("tiny")),
-        c.given(c.count("p/f/given", "s", measure=x("number"), at_most=4, unit="values", **common)),
+        stated(some_seeds, "p/f/generic-some-seeds", quantifier="generic"),
+        *(stated(compared, f"p/f/{name}") for name, compared in alone.items()),
     ]  # fmt: skip
 
 
@@ -83,11 +83,8 @@ def test_every_verdict_follows_from_the_two_files_alone(tmp_path, seeds):
 
 def test_verdicts_over_settings_follow_too(tmp_path):
     """One is tied at its own level and not at the one that is corrected for settings; one is a search."""
-    common = {"source": "f", "word": "w", "measure": x("up"), "above": 0.0, "unit": "matching score"}
-    claims = [
-        c.ordering("p/f/depends", "s", **common),
-        c.ordering("p/f/search", "s", exists=True, **common),
-    ]
+    above = m.above(x("up"), 0.0, unit="matching score")
+    claims = [stated(above, "p/f/depends"), stated(above, "p/f/search", exists=True)]
     up = [0.03 + 0.0145 * shift for shift in (-1.0, -0.5, 0.0, 0.5, 1.0)]
     rows = [(BASE, up), ("other", [each - 1.0 for each in up])]
     found = {

@@ -9,6 +9,7 @@ import pytest
 
 from reprise.engine import registry, run, tiers
 from reprise.engine.check import Verdicts
+from reprise.engine.coverage import coverage
 from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.report.card import card
@@ -76,7 +77,7 @@ def test_a_card_says_what_was_found_and_where_it_lies(tier):
 
 def test_it_quotes_the_paper_and_names_the_figure(tier):
     _, said = fields(card(CLAIM, tier, width=100_000))
-    entries = [row for row in registry.paper(KEY).coverage if CLAIM in row["covered_by"].split()]
+    entries = [row for row in coverage(registry.paper(KEY)) if CLAIM in row["covered_by"].split()]
     assert entries
     for entry in entries:
         quoted = entry["item"].removeprefix("Sentence: “").removesuffix("”")

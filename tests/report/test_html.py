@@ -19,6 +19,7 @@ import pytest
 from matplotlib.figure import Figure
 from PIL import Image
 from scipy import stats
+from stating import stated as claimed
 
 from reprise.contract import experiment as contract
 from reprise.contract.experiment import BASE, Artifact, Tables
@@ -29,9 +30,10 @@ from reprise.engine.draw import Drawing
 from reprise.engine.registry import Experiment, Paper
 from reprise.errors import RepriseError
 from reprise.evidence import errata
-from reprise.evidence.claim import Claim, both_forms, restated
-from reprise.evidence.claims import count, for_all, identity, ordering, printed, value
-from reprise.evidence.comparison import above, below
+from reprise.evidence.claim import CORRECTED, Claim
+from reprise.evidence.comparison import above, at_least, below, identity, near
+from reprise.evidence.errata import Misprint, Text
+from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, judge_all, summary
 from reprise.papers import ORDER
@@ -57,42 +59,47 @@ def _points(tables):
 
 
 CLAIMS = (
-    value("new2030/fig6a/slope", "The slope is one", source="Figure 6(a)", quantity="slope",
-          measure=_measure("one"), published=1.0, std=0.1, n=5, unit=""),
-    value("new2030/text/two", "It is two, they say", source="Section 5.1", quantity="score",
-          measure=_measure("one"), published=2.0, unit="share"),
-    ordering("new2030/fig7/above", NASTY, source="Figure 7", measure=_measure("noisy"), unit="", above=0.0),
-    count("new2030/table1/many", "There are many", source="Table 1", measure=_measure("three"), unit="values",
-          at_least=3),
-    restated(
-        identity("new2030/theorem1/holds", "The theorem holds", source="Theorem 1", measure=_points)
-    ),
-    *both_forms(
-        "substantive",
-        identity("new2030/eq3/printed", "a < b", source="Equation 3", measure=_measure("one")),
-        identity("new2030/eq3/corrected", "a > b", source="Equation 3", measure=_points),
-    ),
+    claimed(near(_measure("one"), 1.0, quantity="slope", unit="", std=0.1, n=5),
+            "new2030/fig6a/slope", "The slope is one", at="Figure 6(a)"),
+    claimed(near(_measure("one"), 2.0, quantity="score", unit="share"),
+            "new2030/text/two", "It is two, they say", at="Section 5.1"),
+    claimed(above(_measure("noisy"), 0.0, unit=""), "new2030/fig7/above", NASTY, at="Figure 7"),
+    claimed(at_least(_measure("three"), 3, unit="values"),
+            "new2030/table1/many", "There are many", at="Table 1"),
+    claimed(identity(_points), "new2030/theorem1/holds", "The theorem holds", at="Theorem 1, Section 5",
+            form="restated"),
+    claimed(identity(_points), "new2030/theorem1/more", "More holds", at="Theorem 1", form="ours"),
+    claimed({AS_PRINTED: identity(_measure("one")), CORRECTED: identity(_points)},
+            "new2030/eq3/less", "a < b", at="Equation 3", erratum="substantive",
+            misprint=Misprint("substantive", Text("a < b"), Text("b is less, a > b"))),
 )  # fmt: skip
 PENDING = (
-    value("new2030/table2/imagenet", "It reaches 62.7 %", source="Table 2", quantity="accuracy", measure=None,
-          published=62.7, unit="%", needs="ImageNet and a GPU"),
+    claimed(near(None, 62.7, quantity="accuracy", unit="%"),
+            "new2030/table2/imagenet", "It reaches 62.7 %", at="Table 2", needs="ImageNet and a GPU"),
 )  # fmt: skip
 
 PRINTED = (
-    printed("new2030/table1/best", "The last is the best", source="Table 1", unit="%", above=0.0,
-            measure=lambda tables: tables["published"].get("lead", pd.Series([3.0]))),
+    claimed(replace(above(lambda tables: tables["published"].get("lead", pd.Series([3.0])), 0.0, unit="%"),
+                    kind="printed"),
+            "new2030/table1/best", "The last is the best", at="Table 1"),
 )  # fmt: skip
 
-PUBLISHED = b"artifact,value,std\nTable 2,62.7,\nFigure 6(a),1.0,0.1\nTable 9,2.0,\n"
+PUBLISHED = b"""\
+artifact,value,std,key
+Table 2,62.7,,table2/imagenet
+Figure 6(a),1.0,0.1,fig6a/slope
+Table 9,2.0,,
+"""
 
 OLD = (
-    value("old1999/table1/old", "It was better", source="Table 1", quantity="score", measure=None,
-          published=1.0, unit="", needs="an experiment"),
+    claimed(near(None, 1.0, quantity="score", unit=""),
+            "old1999/table1/old", "It was better", at="Table 1", needs="an experiment"),
 )  # fmt: skip
 
 
 def _artifact(name: str, number: str, kind: str, caption: str = "What it shows.") -> Artifact:
-    return Artifact(f"new2030/{name}", number, kind, caption, (), "new2030/toy", "new2030.toy.figures", name)
+    place = contract.CodePlace(__file__, 1, name)
+    return Artifact(f"new2030/{name}", number, kind, caption, (), "new2030/toy", "new2030.toy.figures", place)
 
 
 def _paper(
@@ -121,10 +128,7 @@ def tier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tier:
             _artifact("table1", "Table 1", "table"),
         ),
     )  # fmt: skip
-    found = (
-        errata.shown("new2030", "eq3", "substantive", "Eq. 3", "a < b", "b is less, a > b"),
-        errata.read("new2030", "typo", "typo", "Section 2", "teh", "the"),
-    )
+    found = (errata.read("new2030", "typo", "typo", "Section 2", "teh", "the"),)
     coverage = (
         _item("Figure 6a", "new2030/fig06a new2030/fig6a/slope"),
         _item("Figure 7", "new2030/fig07"),
@@ -450,15 +454,15 @@ def test_mentions_of_figures_are_read(text: str, named: set) -> None:
 
 
 def test_errata_link_to_what_showed_them(tier: Tier, page: Page) -> None:
-    assert "#new2030/eq3/printed" in page.links
-    assert "#erratum:new2030/eq3" in page.links
+    assert "#new2030/eq3/less" in page.links
+    assert "#erratum:new2030/eq3/less" in page.links
     rows = {row[0]: row[1:] for row in page.rows if row}
-    assert rows["Eq. 3 new2030/eq3"][:2] == ["a < b", "b is less, a > b"]
-    for shown in ("new2030/eq3/printed ✗ a counterexample", "new2030/eq3/corrected ✓ reproduced"):
-        assert shown in rows["Eq. 3 new2030/eq3"][2]
+    shown = rows["Equation 3 new2030/eq3/less"]
+    assert shown[:2] == ["a < b", "b is less, a > b"]
+    assert "new2030/eq3/less ✗ a counterexample" in shown[2]
     assert rows["Section 2 new2030/typo"] == ["teh", "the", "reading"]
     lists = load(tier)["papers"][0]["errata"]
-    assert [erratum["id"] for erratum in lists["changing_results"]] == ["new2030/eq3"]
+    assert [erratum["id"] for erratum in lists["changing_results"]] == ["new2030/eq3/less"]
     assert [erratum["id"] for erratum in lists["misprints"]] == ["new2030/typo"]
 
 
@@ -475,12 +479,13 @@ def test_an_erratums_formulas_are_shown_where_there_are_any(tier: Tier, claims: 
 
 
 def test_a_false_statement_is_a_finding_with_our_correction_beside_it(tier: Tier, page: Page) -> None:
-    card = page.card("new2030/eq3/printed")
+    card = page.card("new2030/eq3/less")
     assert "a < b" in card
     assert "Our correction: b is less, a > b" in card
     assert page.words.count("Our correction:") == 1
-    assert "on the same numbers the corrected form holds: new2030/eq3/corrected" in card
-    assert load(tier)["findings"]["robust"] == ["new2030/eq3/printed"], "the other is not seen here"
+    assert "as printed it fails" in card
+    assert "on the same numbers the corrected form holds" in card
+    assert load(tier)["findings"]["robust"] == ["new2030/eq3/less"], "the other is not seen here"
 
 
 def test_what_is_not_the_papers_own_wording_has_its_grounds(page: Page) -> None:
@@ -495,10 +500,8 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
     )
     one = _measure("one")
     low, high, most = above(one, 0.0, unit=""), above(one, 0.5, unit=""), below(one, 5.0, unit="")
-    alike = for_all("new2030/fig7/alike", "It is high", {"above 0": low, "above .5": high}, source="Figure 7")
-    mixed = for_all(
-        "new2030/fig8/mixed", "It is between", {"above 0": low, "below 5": most}, source="Figure 8"
-    )
+    alike = claimed({"above 0": low, "above .5": high}, "new2030/fig7/alike", "It is high", at="Figure 7")
+    mixed = claimed({"above 0": low, "below 5": most}, "new2030/fig8/mixed", "It is between", at="Figure 8")
     _declare(alike, mixed)
     page = Page(
         html.write(
@@ -532,16 +535,27 @@ def test_false_discoveries_are_counted_by_paper(claims: pd.DataFrame, page: Page
     assert table[1][:3] == ["new2030", str(len(tests)), "3"]
 
 
-def test_coverage_is_counted(page: Page) -> None:
-    for text in ("1 drawn again", "1 not run yet", "1 checked by claims", "1 illustration"):
-        assert text in page.words
+def test_coverage_is_counted(tier: Tier, page: Page) -> None:
+    """Of the items of artifacts.csv, and of each place that claims name."""
+    counts = {"drawn again": 1, "checked by claims": 7, "not run yet": 2, "illustration": 1}
+    assert load(tier)["papers"][0]["coverage"] == counts
+    assert all(f"{number} {how}" in page.words for how, number in counts.items())
 
 
 def test_sections_are_in_the_papers_order(tier: Tier, page: Page) -> None:
     assert [
         contents.section_of(text)
-        for text in ("Abstract, 1", "1, 3", "3, Figure 1", "3.2 and E.1", "5.3, B.5", "none", "B.5, C")
-    ] == ["Abstract", "3", "3", "3.2", "5.3", contents.ELSEWHERE, "B.5"]
+        for text in (
+            "Abstract, 1",
+            "1, 3",
+            "3, Figure 1",
+            "3.2 and E.1",
+            "5.3, B.5",
+            "none",
+            "B.5, C",
+            "Theorem 2, Appendix",
+        )
+    ] == ["Abstract", "3", "3", "3.2", "5.3", contents.ELSEWHERE, "B.5", "Appendix"]
     shuffled = ["B.10", contents.ELSEWHERE, "2", "10", "Appendix", "Abstract", "B.2"]
     assert sorted(shuffled, key=contents.order_of) == [
         "Abstract", "2", "10", "Appendix", "B.2", "B.10", contents.ELSEWHERE,
@@ -582,7 +596,7 @@ def test_what_an_abstract_rests_on_comes_before_what_fails_more_robustly(tier: T
     papers = registry.papers()
     papers["new2030"] = replace(papers["new2030"], headlines=(("there are two", "new2030/text/two"),))
     html.write(tier, claims)
-    assert load(tier)["findings"]["robust"] == ["new2030/text/two", "new2030/eq3/printed"]
+    assert load(tier)["findings"]["robust"] == ["new2030/text/two", "new2030/eq3/less"]
 
 
 @pytest.mark.parametrize("bibtex", ["@article{new2030}", ""])

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from stating import stated
 
 from reprise.engine import registry, run, tiers
 from reprise.engine.check import Verdicts
-from reprise.evidence.claims import ordering
+from reprise.evidence.comparison import above
 from reprise.evidence.verdicts import COLUMNS
 from reprise.report import listing
 
@@ -99,8 +100,8 @@ def test_findings_are_sorted_by_id_and_misprints_stand_apart(monkeypatch):
         .assign(unit="nats", kind="value", observed=1.234, low=1.0, high=1.4)
         .reindex(columns=list(COLUMNS))
     )
-    unbounded = ordering("k/b/a", "s", source="", measure=None, above=0.0, unit="nats")
-    within = ordering("k/b/a", "s", source="", measure=None, above=0.0, unit="nats", range=(0.0, 1.3))
+    unbounded = stated(above(None, 0.0, unit="nats"))
+    within = stated(above(None, 0.0, unit="nats", range=(0.0, 1.3)))
     known = {row["claim"]: (within if row["claim"] == "k/c/d" else unbounded, None) for row in rows}
     monkeypatch.setattr(registry, "claims", lambda: known)
     assert [*listing.findings(claims)] == [

@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from stating import stated as claimed
 
 from reprise.contract.settings import Settings, stated
-from reprise.evidence import claims as c
 from reprise.evidence import comparison as m
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import judge_all
@@ -30,7 +30,11 @@ def row(claim, width=16, **columns):
 
 
 def above(unit="1", **rest):
-    return c.ordering("p/f/o", "s", source="f", measure=x(), above=0.0, unit=unit, **rest)
+    return claimed(m.above(x(), 0.0, unit=unit, **rest))
+
+
+TREND = claimed(m.near(x(), 1.0, kind="trend", quantity="slope", unit="1"))
+IDENTITY = claimed(m.identity(x()))
 
 
 @pytest.mark.parametrize(
@@ -42,31 +46,29 @@ def above(unit="1", **rest):
         (above("matching score"), 0.0, 16, "tied"),
         (above(), 0.005, 16, "leans yes"),
         (above(), -0.005, 16, "leans no"),
-        (c.trend("p/f/t", "s", source="f", measure=x(), published=1.0, quantity="slope", unit="1"), 2.0, 16,
-         "the direction holds, the size does not"),
-        (c.trend("p/f/t", "s", source="f", measure=x(), published=1.0, quantity="slope", unit="1"), -2.0, 16,
-         "contradicted"),
-        (c.identity("p/f/i", "s", source="f", measure=x()), 1.0, 8, "a counterexample"),
-        (c.identity("p/f/i", "s", source="f", measure=x()), -1.0, 16, "few points"),
+        (TREND, 2.0, 16, "the direction holds, the size does not"),
+        (TREND, -2.0, 16, "contradicted"),
+        (IDENTITY, 1.0, 8, "a counterexample"),
+        (IDENTITY, -1.0, 16, "few points"),
     ],
-)  # fmt: skip
+)
 def test_a_verdict_is_said_one_degree_more_precisely(claim, mean, width, words):
     assert label(row(claim, width, x=mean + SPREAD), claim) == words
 
 
 def test_a_sentence_about_cells_says_in_how_many_it_holds():
     cells = {name: m.above(x(name), 0.0, unit="1") for name in "abc"}
-    every = c.for_all("p/f/q", "s", cells, source="f")
+    every = claimed(cells)
     columns = {"a": 1 + SPREAD, "b": 1 + SPREAD, "c": SPREAD - 1}
     assert label(row(every, **columns), every) == "holds in 2 of 3 cells"
-    tendency = c.for_all("p/f/q", "s", cells, source="f", quantifier="generic")
+    tendency = claimed(cells, quantifier="generic")
     assert label(row(tendency, **columns), tendency) == "holds on average"
 
 
 def test_a_sentence_about_every_cell_leans_as_its_worst_cell_does():
     """The p-value of its failing is corrected for the number of cells, and alone would lean to yes."""
     cells = {name: m.above(x(name), 0.0, unit="1") for name in "abcdefgh"}
-    every = c.for_all("p/f/q", "s", cells, source="f")
+    every = claimed(cells)
     columns = dict.fromkeys("abcdefg", 1 + SPREAD)
     found = row(every, **columns, h=SPREAD - 0.01)
     assert found["p_reproduced"] < found["p_contradicted"]

@@ -192,7 +192,6 @@ def test_every_link_leads_somewhere(report, visit):
     files = [link for link in links if link[0] != "#"]
     assert files
     missing = [link for link in files if not (report.parent / unquote(link)).exists()]
-    # The run has a copy of the checkout without its tests, so that no counter-case is linked.
     assert missing == []
 
 

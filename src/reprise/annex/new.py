@@ -32,7 +32,7 @@ BIBTEX = """@article{{{key},
   year    = {{TODO}}
 }}"""
 '''
-ARTIFACTS = f"{','.join(registry.COVERAGE)}\n"
+ARTIFACTS = f"{','.join(registry.COLUMNS)}\n"
 INIT = '"""TODO: the phenomenon that {name} is about, in a line."""\n'
 EXPERIMENT = '''"""Settings of {name}. TODO: where the paper has them.
 

@@ -253,6 +253,14 @@ class Context:
         return {task: self.result(perform, params, task) for task in tasks}
 
 
+class CodePlace(NamedTuple):
+    """A line of code: its file, its number and the name of the function there."""
+
+    file: str
+    line: int
+    name: str
+
+
 @dataclass(frozen=True)
 class Artifact:
     """A figure or table of a paper, under the paper's own number.
@@ -262,7 +270,7 @@ class Artifact:
         number: as the paper prints it: `Figure 4`.
         reads: the experiment's tables from which it is drawn.
         module: the module of the drawing function, which needs matplotlib, and so is imported only to draw.
-        name: the drawing function's name.
+        code: the drawing function, from its decorators on.
     """
 
     id: str
@@ -272,7 +280,12 @@ class Artifact:
     reads: tuple[str, ...]
     experiment: str
     module: str
-    name: str
+    code: CodePlace
+
+    @property
+    def name(self) -> str:
+        """The drawing function's name."""
+        return self.code.name
 
     @property
     def endings(self) -> tuple[str, ...]:

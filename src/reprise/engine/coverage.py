@@ -7,24 +7,30 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from reprise.engine.registry import Paper
+from reprise.engine.registry import COLUMNS, Paper
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import check_refuted
 
 UNCOVERED = ("illustration", "proof step")
 """Values of `covered_by` for an item that nothing covers."""
-NUMBERED = (
-    "Appendix", "Assumption", "Conjecture", "Corollar", "Definition", "Equation", "Lemma", "Proof of",
-    "Proposition", "Remark", "Table", "Theorem",
-)  # fmt: skip
-"""Statements that the paper numbers or names, so that the item says where the sentence is."""
-SENTENCES = ("Sentence: “", "Claim: ", "Statement: ", *NUMBERED)
-"""How items begin that are a sentence: quoted, in our words, or by its number. A figure is none."""
 LONGEST = 25
 """Largest number of words in a quotation."""
 
 Check = Callable[[Paper], None]
+
+
+def coverage(paper: Paper) -> list[dict[str, str]]:
+    """The paper's parts, each with the figures and claims that cover it: the items of `artifacts.csv`, and
+    the sentences that claims quote, or the place of a claim that quotes none."""
+    covering: dict[tuple[str, str], list[str]] = {}
+    for claim, _ in paper.claims.values():
+        if claim.form != "ours":
+            sentences = [(f"Sentence: “{each.text}”", each.at) for each in claim.quotes]
+            for sentence in sentences or [(f"Statement: {claim.source}", claim.source)]:
+                covering.setdefault(sentence, []).append(claim.id)
+    derived = [(item, at, " ".join(ids), "") for (item, at), ids in covering.items()]
+    return [*paper.items, *(dict(zip(COLUMNS, row, strict=True)) for row in derived)]
 
 
 def the_citation_is_one_entry(paper: Paper) -> None:
@@ -46,47 +52,36 @@ def the_citation_is_one_entry(paper: Paper) -> None:
 
 def items_are_whole(paper: Paper) -> None:
     """Every item says where it is and what covers it, or why nothing does, and stands once."""
-    for row in paper.coverage:
+    for row in paper.items:
         if empty := [column for column in ("item", "section", "covered_by") if not row[column]]:
             raise _wrong(paper, f"the row of '{row['item']}' has no '{empty[0]}'")
         if row["covered_by"] in UNCOVERED and not row["note"]:
             raise _wrong(paper, f"'{row['item']}' is covered by nothing, and `note` does not say why")
-    if twice := _twice(f"{row['item']} ({row['section']})" for row in paper.coverage):
+    if twice := _twice(f"{row['item']} ({row['section']})" for row in paper.items):
         raise _wrong(paper, f"'{twice}' stands twice")
 
 
 def items_are_covered_by_what_exists(paper: Paper) -> None:
     """Every id in `covered_by` is a figure, table or claim of the paper."""
-    if missing := sorted(_covering(paper) - _known(paper)):
+    if missing := sorted(_covering(paper) - {*paper.artifacts, *paper.claims}):
         raise _wrong(paper, f"names {', '.join(missing)}, which no experiment has")
 
 
-def everything_covers_an_item(paper: Paper) -> None:
-    """Every figure, table and claim covers an item, but remarks of ours that say where they are written."""
-    remarks = {id for id, (claim, _) in paper.claims.items() if claim.code and claim.form == "ours"}
-    if missing := sorted(_known(paper) - _covering(paper) - remarks):
+def every_figure_covers_an_item(paper: Paper) -> None:
+    """Every figure and table covers an item; a claim covers the sentences that it quotes."""
+    if missing := sorted(paper.artifacts.keys() - _covering(paper)):
         raise _wrong(paper, f"has no row that {', '.join(missing)} covers; name it in one")
 
 
-def statements_have_their_sentence(paper: Paper) -> None:
-    """Every claim that is not `ours` covers a sentence."""
-    sentences = [row for row in paper.coverage if row["item"].startswith(SENTENCES)]
-    covered = {id for row in sentences for id in row["covered_by"].split()}
-    theirs = {id for id, (claim, _) in paper.claims.items() if claim.form != "ours"}
-    if missing := sorted(theirs - covered):
-        raise _wrong(
-            paper, f"has no sentence that {', '.join(missing)} covers; add it, or wrap the claim in `ours`"
-        )
-
-
 def quotations_are_short(paper: Paper) -> None:
-    """Sentences stand between quotation marks, in few words."""
-    for row in paper.coverage:
-        item = row["item"]
-        if item.startswith("Sentence") and not (item.startswith("Sentence: “") and item.endswith("”")):
-            raise _wrong(paper, f"write Sentence: “...” for {item}")
-        if item.startswith("Sentence") and not 2 <= len(item.split()) - 1 <= LONGEST:
-            raise _wrong(paper, f"a quotation has 2 to {LONGEST} words: {item}")
+    """A quotation has few words."""
+    for id, (claim, _) in paper.claims.items():
+        for quotation in claim.quotes:
+            if not 2 <= len(quotation.text.split()) <= LONGEST:
+                raise RepriseError(
+                    f"claim '{id}': a quotation has 2 to {LONGEST} words; shorten it with ' ... ': "
+                    f"{quotation.text}"
+                )
 
 
 def ids_are_the_papers_own(paper: Paper) -> None:
@@ -122,11 +117,11 @@ def printed_claims_are_refuted(paper: Paper) -> None:
 
 
 def claims_say_what_refutes_them(paper: Paper) -> None:
-    """A claim that says where it is written says by what it is `broken_by`, and why it is ours if it is."""
+    """A claim says by what it is `broken_by`, and why it is ours if it is."""
     for id, (claim, _) in paper.claims.items():
-        if claim.code and not claim.broken_by:
+        if not claim.broken_by:
             raise RepriseError(f"claim '{id}' has no `broken_by`: which tables would refute it?")
-        if claim.code and claim.form == "ours" and not claim.reading.startswith("ours: "):
+        if claim.form == "ours" and not claim.reading.startswith("ours: "):
             raise RepriseError(f"claim '{id}' is ours, and its `reading` does not say why: 'ours: ...'")
 
 
@@ -142,9 +137,8 @@ CHECKS: tuple[Check, ...] = (
     the_citation_is_one_entry,
     items_are_whole,
     items_are_covered_by_what_exists,
-    everything_covers_an_item,
+    every_figure_covers_an_item,
     quotations_are_short,
-    statements_have_their_sentence,
     claims_without_a_measure_say_what_they_need,
     claims_say_what_refutes_them,
     printed_claims_are_refuted,
@@ -153,12 +147,8 @@ CHECKS: tuple[Check, ...] = (
 
 def _covering(paper: Paper) -> set[str]:
     """The ids that the paper's `artifacts.csv` names."""
-    rows = [row["covered_by"] for row in paper.coverage if row["covered_by"] not in UNCOVERED]
+    rows = [row["covered_by"] for row in paper.items if row["covered_by"] not in UNCOVERED]
     return {id for covered_by in rows for id in (covered_by or "").split()}
-
-
-def _known(paper: Paper) -> set[str]:
-    return {*paper.artifacts, *paper.claims}
 
 
 def _twice(names: Iterable[str]) -> str:

@@ -27,6 +27,7 @@ from reprise.contract.experiment import (
     BASE,
     Artifact,
     Assignment,
+    CodePlace,
     Context,
     Plan,
     Quick,
@@ -281,22 +282,6 @@ class Paper:
         shown = (claim.own_erratum for claim, _ in self.claims.values())
         return (*filter(None, shown), *self.by_reading)
 
-    @property
-    def coverage(self) -> tuple[dict[str, str], ...]:
-        """The paper's parts, each with the figures and claims that cover it: the items of `artifacts.csv`,
-        and the sentences that claims quote, or the place of a claim that quotes none."""
-        covering: dict[tuple[str, str], list[str]] = {}
-        for claim, _ in self.claims.values():
-            if claim.code and claim.form != "ours":
-                sentences = [(f"Sentence: “{each.text}”", each.at) for each in claim.quotes]
-                for sentence in sentences or [(f"Statement: {claim.source}", claim.source)]:
-                    covering.setdefault(sentence, []).append(claim.id)
-        derived = [
-            dict(zip(COVERAGE, (item, at, " ".join(ids), ""), strict=True))
-            for (item, at), ids in covering.items()
-        ]
-        return (*self.items, *derived)
-
     def printed_numbers(self) -> pd.DataFrame:
         """The numbers printed in the paper's tables and text; none without a `published.csv`."""
         if not (content := _published(self.key)):
@@ -307,7 +292,7 @@ class Paper:
         return table
 
 
-COVERAGE = ("item", "section", "covered_by", "note")
+COLUMNS = ("item", "section", "covered_by", "note")
 """The columns of `artifacts.csv`."""
 
 
@@ -475,8 +460,8 @@ def _paper(key: str) -> Paper:
     module = importlib.import_module(package)
     modules = {f"{key}/{name}": f"{package}.{name}" for name in _folders(package)}
     rows = _data(key, "artifacts.csv").decode().splitlines()
-    if not rows or rows[0] != ",".join(COVERAGE):
-        raise RepriseError(f"{key}/artifacts.csv: its first line must be {','.join(COVERAGE)}")
+    if not rows or rows[0] != ",".join(COLUMNS):
+        raise RepriseError(f"{key}/artifacts.csv: its first line must be {','.join(COLUMNS)}")
     for name in ("TITLE", "BIBTEX"):
         if not getattr(module, name, "") and (name == "TITLE" or package != OURS):
             near = alike(name, vars(module))
@@ -592,27 +577,30 @@ def _artifacts(id: str, module: str, tables: Sequence[str]) -> tuple[Artifact, .
         RepriseError: if one reads a table that the experiment does not have.
     """
     artifacts = []
-    for drawn in _drawn(module):
-        drawn = {**drawn, "id": f"{id.split('/')[0]}/{drawn['name']}", "reads": tuple(drawn["reads"])}
-        for name in drawn["reads"]:
-            if name not in tables:
+    file = str(package_files(module) / "figures.py")
+    for line, name, drawn in _drawn(module):
+        drawn = {**drawn, "id": f"{id.split('/')[0]}/{name}", "reads": tuple(drawn["reads"])}
+        for table in drawn["reads"]:
+            if table not in tables:
                 raise unknown(
-                    f"table in {drawn['id']}'s `reads`:", name, tables, f"{id} has: {', '.join(tables)}"
+                    f"table in {drawn['id']}'s `reads`:", table, tables, f"{id} has: {', '.join(tables)}"
                 )
-        artifacts.append(Artifact(experiment=id, module=f"{module}.figures", **drawn))
+        place = CodePlace(file, line, name)
+        artifacts.append(Artifact(experiment=id, module=f"{module}.figures", code=place, **drawn))
     return tuple(artifacts)
 
 
-def _drawn(module: str) -> list[dict[str, Any]]:
-    """The figures and tables that an experiment's `figures.py` draws."""
+def _drawn(module: str) -> list[list[Any]]:
+    """The figures and tables that an experiment's `figures.py` draws, each with the line and the name of its
+    function."""
     if module.partition(".")[0] not in sources.PACKAGES:
         return _marked(module)
     return memo.of_package().value(f"{module}.figures", partial(_marked, module))
 
 
-def _marked(module: str) -> list[dict[str, Any]]:
+def _marked(module: str) -> list[list[Any]]:
     return [
-        {"name": draw.__name__, **draw.artifact}
+        [draw.__code__.co_firstlineno, draw.__name__, draw.artifact]
         for draw in _module_if_any(module, "figures").values()
         if hasattr(draw, "artifact") and draw.__module__ == f"{module}.figures"
     ]
@@ -625,12 +613,10 @@ def _claims(package: str, name: str) -> tuple[Claim, ...]:
 
 def claims_by_name(package: str, name: str) -> dict[str, tuple[Claim, ...]]:
     """The names of a module that stand for claims, alone or several, each with those that no name before
-    stands for; where it lists its `CLAIMS`, that name alone."""
+    stands for."""
     found: dict[str, tuple[Claim, ...]] = {}
     known: set[int] = set()
-    names = _module_if_any(package, name)
-    listed = {"CLAIMS": names["CLAIMS"]} if "CLAIMS" in names else names
-    for each, value in listed.items():
+    for each, value in _module_if_any(package, name).items():
         several = value if isinstance(value, (tuple, list)) else (value,)
         if several and all(isinstance(claim, Claim) for claim in several):
             new = tuple(claim for claim in several if id(claim) not in known)

@@ -1,11 +1,11 @@
 """A claim: one sentence, and the comparisons that decide it."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, Literal, NamedTuple, TypedDict, TypeVar, Unpack
 
-from reprise.contract.experiment import Tables
+from reprise.contract.experiment import CodePlace, Tables
 from reprise.errors import RepriseError
 from reprise.evidence.comparison import Comparison, Kind, shown
 from reprise.evidence.errata import Erratum, ErratumKind, Misprint
@@ -47,14 +47,6 @@ class Quotation(NamedTuple):
     hedge: str = ""
 
 
-class CodePlace(NamedTuple):
-    """A line of code: its file, its number and the name of the function there."""
-
-    file: str
-    line: int
-    name: str
-
-
 @dataclass(frozen=True)
 class Claim:
     """One published statement.
@@ -85,13 +77,14 @@ class Claim:
         quotes: the paper's words, as printed.
         broken_by: the changes to the experiment's tables that refute the sentence, each of which may break
             some of its cells.
-        code: where the claim is written; None where only its module is known.
+        code: where the claim is written.
     """
 
     id: str
     statement: str
     source: str
     cells: Mapping[str, Comparison]
+    code: CodePlace
     reading: str = ""
     looked: str = ""
     needs: str = ""
@@ -104,13 +97,10 @@ class Claim:
     misprint: Misprint | None = None
     quotes: tuple[Quotation, ...] = ()
     broken_by: tuple[Change, ...] = ()
-    code: CodePlace | None = None
 
     def __post_init__(self) -> None:
         if not self.cells:
             raise ValueError(f"{self.id}: a sentence about no cell")
-        if callable(self.broken_by):
-            object.__setattr__(self, "broken_by", (self.broken_by,))
         for name, cell in self.cells.items():
             if not isinstance(cell, Comparison):
                 raise TypeError(f"{self.id}: {name or 'what is compared'} is no comparison: {cell!r}")
@@ -215,9 +205,9 @@ def claim(
             " ".join(statement.split()),
             at or quoted[0].at,
             cells,
+            place_of(make),
             quotes=quoted,
             broken_by=broken_by if isinstance(broken_by, tuple) else (broken_by,),
-            code=place_of(make),
             **about,
         )
 
@@ -247,28 +237,3 @@ def place_of(function: Callable) -> CodePlace:
 def each(*axes: Iterable[Any]) -> Callable[[Callable[..., T]], tuple[T, ...]]:
     """Makes a family: calls a function that declares a claim for every combination of the axes' values."""
     return lambda make: tuple(make(*values) for values in product(*axes))
-
-
-def single(id: str, statement: str, comparison: Comparison, *, source: str, **about: Any) -> Claim:
-    """A claim about one thing; a formula's sign is the word that decides its quantifier."""
-    about.setdefault("word", SIGNS.get(comparison.kind, ""))
-    return Claim(id, statement, source, {ALONE: comparison}, **about)
-
-
-def restated(claim: Claim) -> Claim:
-    """A statement of the paper in our words and formulas, because our text of it has lost its own."""
-    return replace(claim, form="restated")
-
-
-def ours(claim: Claim, reading: str = "") -> Claim:
-    """Declares a statement that the paper does not make: a correction or a remark.
-
-    Args:
-        reading: why the paper does not, where it might be read so; stands before the claim's own reading.
-    """
-    return replace(claim, form="ours", reading="; ".join(filter(None, (reading, claim.reading))))
-
-
-def both_forms(kind: ErratumKind, printed: Claim, corrected: Claim) -> list[Claim]:
-    """The two forms of an erratum: the paper's, which should fail, and ours, which should hold."""
-    return [replace(printed, erratum=kind), replace(ours(corrected), erratum=kind)]

@@ -1,7 +1,7 @@
 """Errors found in a paper's text."""
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 ErratumKind = Literal["typo", "substantive"]
 """A slip of the pen (a sign, an index, a factor, a wrong word), so that the statement that was meant is plain
@@ -102,9 +102,3 @@ def read(
         printed_formula=formulas[0],
         corrected_formula=formulas[1],
     )
-
-
-def shown(paper: str, name: str, kind: ErratumKind, *words: str, **more: Any) -> Erratum:
-    """An error of which both forms are claims; the arguments are those of `read`."""
-    forms = tuple(f"{paper}/{name}/{form}" for form in ("printed", "corrected"))
-    return replace(read(paper, name, kind, *words, **more), shown_by=forms)

@@ -5,17 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
+from reprise.contract.experiment import CodePlace
 from reprise.errors import RepriseError, one_of
-from reprise.evidence.claim import (
-    ALONE,
-    CORRECTED,
-    SIGNS,
-    Claim,
-    CodePlace,
-    Form,
-    Quotation,
-    place_of,
-)
+from reprise.evidence.claim import ALONE, CORRECTED, SIGNS, Claim, Form, Quotation, place_of
 from reprise.evidence.comparison import IDENTITY_TOLERANCE, Comparison, identity, inequality
 from reprise.evidence.edits import put
 from reprise.evidence.errata import ErratumKind, Misprint
@@ -71,13 +63,13 @@ class Formula(Generic[P]):
     at: str
     error: Callable[[P], Errors | float]
     tried_at: Callable[[Random, int], P]
+    code: CodePlace
     is_bound: bool = False
     misprint: Misprint | None = None
     quotes: tuple[Quotation, ...] = ()
     form: Form = "printed"
     reading: str = ""
     word: str = ""
-    code: CodePlace | None = None
 
     def all_errors(self, point: P) -> Errors:
         """The error of each form at a point."""
@@ -102,6 +94,7 @@ class Formula(Generic[P]):
             self.statement,
             self.at,
             cells,
+            self.code,
             word=self.word or SIGNS[next(iter(cells.values())).kind],
             form=self.form,
             reading=self.reading,
@@ -112,7 +105,6 @@ class Formula(Generic[P]):
                 put("identities", "relative_error", 1e3 * IDENTITY_TOLERANCE, identity=self.name, form=form)
                 for form in forms.values()
             ),
-            code=self.code,
         )
 
 
@@ -149,7 +141,7 @@ def formula(
 
     def declared(error: Callable[[P], Errors | float]) -> Formula[P]:
         place = place_of(error)
-        return Formula(name, says, at, error, tried_at, is_bound, wrong, quoted, form, reading, word, place)
+        return Formula(name, says, at, error, tried_at, place, is_bound, wrong, quoted, form, reading, word)
 
     return declared
 

@@ -17,6 +17,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, CORRECTED, Claim
 from reprise.evidence.comparison import FORMULAS, TOLERATED, UNBOUNDED, Comparison, Relation
 from reprise.evidence.estimates import ALPHA, Estimate, unseen_share
+from reprise.evidence.measures import Setting
 from reprise.evidence.observation import (
     ABOUT_EACH,
     EDGE,
@@ -135,7 +136,7 @@ def check_refuted(claim: Claim, tables: Tables) -> None:
     for number, change in enumerate(claim.broken_by, start=1):
         try:
             with reading(f"claim '{claim.id}'", tables):
-                changed = change(tables)
+                changed = Setting(change(tables))
                 judged = judge(claim, changed)
                 broken = {name for name in claim.cells if _is_broken(claim, name, changed)}
         except Exception as error:

@@ -32,9 +32,9 @@ from reprise.report.contents import Contents, claims_about
 from reprise.report.findings import findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
-from reprise.report.places import Checkout
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
+    CodeLine,
     Count,
     Discovery,
     Errata,
@@ -69,7 +69,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         for paper in registry.in_order()
     ]
     return Report(
-        format=1,
+        format=2,
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
@@ -179,7 +179,7 @@ class _Builder:
                 for ending, file in files.items()
                 if drawn and file.is_file()
             },
-            code=Checkout(self.tier.root, self.tier.results).figure(artifact),
+            code=CodeLine.of(artifact.code, self.tier.root, self.tier.results),
             claims=self._about[artifact.id],
             commands=[] if drawn else [*first, again],
             **content,

@@ -10,6 +10,7 @@ import pandas as pd
 from reprise.contract.experiment import BASE, Tables
 from reprise.engine import check, registry
 from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.coverage import coverage
 from reprise.engine.draw import Drawing
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError, unknown
@@ -22,9 +23,8 @@ from reprise.report import wording
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
 from reprise.report.numbers import duration, number
-from reprise.report.places import Checkout
 from reprise.report.runs import runs
-from reprise.report.schema import Claim, Reading
+from reprise.report.schema import Claim, CodeLine, Reading
 from reprise.report.wording import measured, observed
 
 LABEL = 16
@@ -128,13 +128,7 @@ def _claim_lines(
     for artifact in map(paper.artifacts.__getitem__, claim.figures):
         yield artifact.kind, _drawn(Drawing(artifact, tier))
     yield from _labelled("table file", _files(definition, experiment, tables, claim.verdict))
-    if claim.code:
-        yield "written in", f"{claim.code.file}:{claim.code.line}"
-    if claim.counter_case:
-        yield (
-            "counter-case",
-            f"{claim.counter_case.name}, {claim.counter_case.file}:{claim.counter_case.line}",
-        )
+    yield "written in", f"{claim.code.file}:{claim.code.line}"
     if experiment and experiment.id in fresh:
         yield "commit", fresh[experiment.id].facts["commit"]
     took = f" ({_duration(claim, experiment)})" if experiment and not tier.is_recorded else ""
@@ -264,7 +258,7 @@ def _artifact_lines(drawing: Drawing) -> Iterator[Line]:
     paper = registry.paper(artifact.id.split("/")[0])
     yield artifact.kind, f"{artifact.number} of {paper.title}"
     yield "shows", artifact.caption
-    entries = (entry for entry in paper.coverage if artifact.id in entry["covered_by"].split())
+    entries = (entry for entry in coverage(paper) if artifact.id in entry["covered_by"].split())
     yield from _labelled("in the paper", (f"{entry['item']} ({entry['section']})" for entry in entries))
     verdicts = check.Verdicts(paper, tier).saved()
     about = sorted(claims_about(paper, paper.claims)[artifact.id])
@@ -273,6 +267,6 @@ def _artifact_lines(drawing: Drawing) -> Iterator[Line]:
         outdated = _outdated(drawing)
         yield from _labelled("files", [f"not up to date: {outdated}"] if outdated else there)
     yield "from", _shown(drawing.experiment.folder, tier)
-    if place := Checkout(tier.root, tier.root).figure(artifact):
-        yield "written in", f"{place.file}:{place.line}"
+    place = CodeLine.of(artifact.code, tier.root, tier.root)
+    yield "written in", f"{place.file}:{place.line}"
     yield "draw it again", drawing.how_to_draw

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -13,16 +13,14 @@ from reprise.engine.registry import Paper
 from reprise.evidence.claim import ALONE
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import shown
-from reprise.evidence.errata import Erratum
 from reprise.evidence.judgement import Verdict
 from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.report import wording
-from reprise.report.contents import claims_about, mentions, mentions_of, same_item
+from reprise.report.contents import claims_about
 from reprise.report.numbers import finite
-from reprise.report.places import Checkout
-from reprise.report.schema import Claim, Provenance, Published, Quotation, Reading
+from reprise.report.schema import Claim, CodeLine, Provenance, Published, Quotation, Reading
 
 Row = Mapping[str, Any]
 """Of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""
@@ -57,7 +55,6 @@ class Claims:
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
         own_low, own_high = definition.shown(*_own_interval(row, values))
         minutes = self.fresh[experiment.id].minutes if experiment and experiment.id in self.fresh else None
-        module = f"{experiment.module}.claims" if experiment else f"{self.paper.package}.printed"
         numbers: dict[str, Any] = {
             name: finite(row[name])
             for name in ("reference", "margin", "smallest", "effect", "observed", "p_reproduced",
@@ -93,7 +90,7 @@ class Claims:
             settings=_readings(row["settings"], definition),
             is_one_scale=_is_one_scale(definition),
             robust=_is_robust(row),
-            checks=_checks(row, about, self._verdicts),
+            checks=_checks(row),
             departures=_split(row["departures"]),
             assumptions=_split(row["assumptions"]),
             experiment=experiment.id if experiment else "",
@@ -102,8 +99,7 @@ class Claims:
             errata=[erratum.id for erratum in about],
             corrections=[erratum.corrected for erratum in about] if known_false(row) else [],
             recorded=[lines[id] for lines in self.recorded if id in lines],
-            code=self._checkout.claim(definition, module),
-            counter_case=self._checkout.counter_case(definition, experiment.id if experiment else ""),
+            code=CodeLine.of(definition.code, self.tier.root, self.tier.results),
             command=self._command(experiment.id if experiment else ""),
             minutes=minutes,
         )  # fmt: skip
@@ -120,23 +116,9 @@ class Claims:
 
     @cached_property
     def _printed(self) -> set[str]:
-        """The claims about a number that the paper prints in the place that they name, one a number."""
-        table = self.paper.printed_numbers()
-        if "key" in table:
-            return {f"{self.paper.key}/{key}" for key in table["key"]} & {row["claim"] for row in self.rows}
-        claims: set[str] = set()
-        for printed in table.to_dict("records") if len(table) else []:
-            places, std = mentions(printed["artifact"]), finite(printed.get("std"))
-            for row in self.rows:
-                id = row["claim"]
-                is_its_number = (row["published"], finite(row["published_std"])) == (printed["value"], std)
-                if not is_its_number or id in claims:
-                    continue
-                named = mentions_of(self.paper.claims[id][0])
-                if any(same_item(a, b) for a in places for b in named):
-                    claims.add(id)
-                    break
-        return claims
+        """The claims about a number that the paper prints, by its `key`."""
+        keys = self.paper.printed_numbers().get("key", ())
+        return {f"{self.paper.key}/{key}" for key in keys}
 
     def _values(self, row: Row, definition: Definition) -> list[float]:
         experiment = self.paper.claims[row["claim"]][1]
@@ -150,10 +132,6 @@ class Claims:
     @cached_property
     def _about(self) -> dict[str, list[str]]:
         return claims_about(self.paper, self._verdicts)
-
-    @cached_property
-    def _checkout(self) -> Checkout:
-        return Checkout(self.tier.root, self.tier.results)
 
     @cached_property
     def _tables(self) -> Callable[[str], Tables]:
@@ -239,7 +217,7 @@ def _is_robust(row: Row) -> bool:
     )
 
 
-def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> list[str]:
+def _checks(row: Row) -> list[str]:
     """What speaks against an error of ours, of a contradiction."""
     if row["verdict"] != "contradicted":
         return []
@@ -257,8 +235,6 @@ def _checks(row: Row, about: Iterable[Erratum], verdicts: Mapping[str, str]) -> 
         checks.append("compared with the paper's own printed numbers: nothing was run")
     if row["kind"] == "identity":
         checks.append(f"computed in float64 at {int(row['seeds'])} random points and sizes")
-    for erratum in about:
-        for id in erratum.shown_by:
-            if id != row["claim"] and verdicts.get(id) == "reproduced":
-                checks.append(f"on the same numbers the corrected form holds: {id}")
+    if row["erratum"]:
+        checks.append("on the same numbers the corrected form holds")
     return checks

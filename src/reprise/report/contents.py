@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from reprise.engine.coverage import coverage
 from reprise.engine.registry import Paper
 from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import Verdict
@@ -19,6 +20,11 @@ _MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\
 _SECTION = re.compile(r"Abstract|Appendix|\d+(?:\.\d+)*|[A-Z](?:\.\d+)*(?![\w’'])")
 _NAMED = re.compile(r"Abstract|(?:(?<=Section )|(?<=Appendix ))(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
 """Sections that are called so, beside numbers of theorems and equations."""
+_OTHER = re.compile(
+    r"(?:Figure|Table|Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Equation|Example)s?"
+    r" [\w.]+"
+)
+"""Numbers of what is no section."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
 """The section of experiments that are no paper's."""
@@ -50,9 +56,7 @@ def natural_key(text: str) -> list[tuple[int, str]]:
 def section_of(text: str) -> str:
     """The section in which an item is first shown: `5.1` of `Abstract, 1, 5.1 and C`, else where it is
     announced."""
-    named = _NAMED.findall(text) or _SECTION.findall(
-        re.sub(r"(?:Figure|Table|Proposition|Equation|Example|Lemma)s? [\w.]+", "", text)
-    )
+    named = _NAMED.findall(text) or _SECTION.findall(_OTHER.sub("", text))
     later = [name for name in named if name.split(".")[0] not in EARLY]
     return (later or named or [ELSEWHERE])[0]
 
@@ -66,7 +70,7 @@ def order_of(section: str) -> tuple[int, list[tuple[int, str]]]:
 def claims_about(paper: Paper, claims: Iterable[str]) -> dict[str, list[str]]:
     """Artifact -> those of these claims that are about it: by their ids, their sources, or a line of
     artifacts.csv that names both."""
-    listed = [set(entry["covered_by"].split()) for entry in paper.coverage]
+    listed = [set(entry["covered_by"].split()) for entry in coverage(paper)]
     named = {id: mentions_of(paper.claims[id][0]) for id in claims}
     about = {}
     for id, artifact in paper.artifacts.items():
@@ -96,7 +100,7 @@ class Contents:
         drawn = {figure.id for figure in self.figures if figure.files}
         known = {figure.id for figure in self.figures}
         items = []
-        for entry in self.paper.coverage:
+        for entry in coverage(self.paper):
             ids = entry["covered_by"].split()
             figures, claims = [id for id in ids if id in known], [id for id in ids if id in self.verdicts]
             if not figures and not claims:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
 
 from reprise.engine import inputs, registry
+from reprise.engine.coverage import coverage
 from reprise.engine.registry import Paper as Registered
 from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS
@@ -47,7 +48,7 @@ def rests_on(paper: Paper) -> Callable[[Claim], int]:
 
 def _lines(paper: Paper) -> list[set[str]]:
     """Collects the claims and figures that each line of artifacts.csv names."""
-    return [set(entry["covered_by"].split()) for entry in registry.paper(paper.key).coverage]
+    return [set(entry["covered_by"].split()) for entry in coverage(registry.paper(paper.key))]
 
 
 def printed(papers: Sequence[Paper]) -> Printed:

@@ -4,10 +4,14 @@ read. docs/report.md describes it; `Report.model_json_schema()` is its JSON Sche
 A number that is unknown or not finite is null. Paths are relative to the folder of report.json.
 """
 
+import os
+from importlib.resources import files
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from reprise.contract.experiment import CodePlace
 from reprise.evidence.claim import Form, Quantifier
 from reprise.evidence.comparison import Kind, Relation
 from reprise.evidence.errata import ErratumKind
@@ -16,6 +20,7 @@ from reprise.evidence.observation import Reason
 from reprise.evidence.region import Stands
 
 Number = float | None
+PACKAGE = Path(str(files("reprise")))
 
 
 class Part(BaseModel):
@@ -29,9 +34,20 @@ class CodeLine(Part):
     """From the root of the repository."""
     line: int
     name: str
-    """Of the function or constant in which the line stands."""
+    """Of the function that begins there."""
     path: str
     """Of the file, or empty if it is not in this checkout."""
+
+    @classmethod
+    def of(cls, place: CodePlace, root: Path, folder: Path) -> "CodeLine":
+        """A line of the checkout at `root`, as seen from a folder."""
+        file = Path(place.file)
+        inside = PACKAGE in file.parents
+        shown = f"src/reprise/{file.relative_to(PACKAGE)}" if inside else os.path.relpath(file, root)
+        own = not inside or (root / "src" / "reprise").resolve() == PACKAGE.resolve()
+        there = own and (root / shown).is_file()
+        path = os.path.relpath(root / shown, folder) if there else ""
+        return cls(file=shown, line=place.line, name=place.name, path=path)
 
 
 class Setting(Part):
@@ -78,7 +94,7 @@ class Figure(Part):
     columns: list[str]
     """Of a table."""
     rows: list[list[str]]
-    code: CodeLine | None
+    code: CodeLine
     """The function that draws it."""
     claims: list[str]
     """The claims about it."""
@@ -225,10 +241,8 @@ class Claim(Part):
     corrections: list[str]
     recorded: list[str]
     """Verdicts of recorded runs, a line each."""
-    code: CodeLine | None
-    """Where the claim is defined."""
-    counter_case: CodeLine | None
-    """The function or test that gives the claim data that contradict it."""
+    code: CodeLine
+    """Where the claim is written, with what refutes it."""
     command: str
     """What judges it again."""
     minutes: Number
@@ -363,7 +377,7 @@ class Recorded(Part):
 class Report(Part):
     """The results of a tier."""
 
-    format: Literal[1]
+    format: Literal[2]
     tier: str
     source: str
     """When, where and at which commit a recorded run was made; empty of what was run here."""
