@@ -138,6 +138,9 @@ def test_rank_correlation_is_spearmans_and_leaves_out_what_has_no_observations()
     assert beside(constant(scores[0]), constant(scores[1].iloc[:0]))({}).empty
     other.iloc[0, 3] = np.nan
     assert list(rank_correlation(one, other).isna()) == [True, False, False]
+    pd.testing.assert_series_equal(rank_correlation(one, other[::-1].loc[[2, 1]]), found.loc[[1, 2]])
+    assert rank_correlation(one, other[:0]).empty
+    assert rank_correlation(one[:0], other).empty
 
 
 def constant(values):

@@ -182,9 +182,13 @@ def beside(*measures: Measure) -> Wide:
 
 
 def rank_correlation(one: pd.DataFrame, other: pd.DataFrame | pd.Index) -> pd.Series:
-    """Spearman's correlation of each row with the same row of another table, or with a list of numbers; NaN
-    where a value is missing."""
-    others = pd.DataFrame(np.broadcast_to(other, one.shape), one.index, one.columns)
+    """Spearman's correlation of each seed's row with its row of another table, or with a list of numbers; NaN
+    where a value is missing, nothing for a seed that only one table has."""
+    if isinstance(other, pd.Index):
+        others = pd.DataFrame(np.broadcast_to(other, one.shape), one.index, one.columns)
+    else:
+        both = one.index.intersection(other.index)
+        one, others = one.loc[both], other.loc[both].set_axis(one.columns, axis=1)
     found = one.rank(axis=1).corrwith(others.rank(axis=1), axis=1)
     return found.where(one.notna().all(axis=1) & others.notna().all(axis=1))
 
