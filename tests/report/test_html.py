@@ -651,6 +651,23 @@ def test_minutes_are_those_that_snakemake_measured(tier: Tier, claims: pd.DataFr
         html.write(tier, claims)
 
 
+@pytest.mark.parametrize("ground", ["paper scale", "reduced"])
+def test_a_letter_says_what_is_contradicted_and_asks_what_was_assumed(
+    tier: Tier, claims: pd.DataFrame, ground: str
+) -> None:
+    report = build.build(tier, claims, [])
+    assert results.letters(report) == {}, "neither paper says of which version its text is"
+    judged = [claim.model_copy(update={"ground": ground}) for claim in report.papers[0].claims]
+    paper = report.papers[0].model_copy(update={"version": "arXiv:2030.1v1", "claims": judged})
+    (letter,) = results.letters(report.model_copy(update={"papers": [paper]})).values()
+    text = letter.decode()
+    (against,) = [each for each in judged if each.verdict == "contradicted" and not each.erratum]
+    assert (f"- {against.source}: {against.statement}" in text) == (ground == "paper scale")
+    assert ("Nothing that the paper states is contradicted." in text) == (ground == "reduced")
+    assert "- `rate=0.1`: a usual rate" in text
+    assert "Equation 3: printed a < b; we read" in text
+
+
 @pytest.mark.parametrize("damage", ["{", "[]", '{"sha256": {}}'])
 def test_a_damaged_record_is_named(tier: Tier, claims: pd.DataFrame, damage: str) -> None:
     file = tier.results / "new2030" / "toy" / "run.json"

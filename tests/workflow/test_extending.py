@@ -194,7 +194,7 @@ class Mistake:
     tests: tuple[str, ...] = ()
 
 
-OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py", "tests/report/test_places.py")
+OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py")
 FIGURES = ("tests/papers/test_figures.py", "-k", "sec61_early or sec23_bound")
 EXPERIMENTS = ("tests/engine/test_conformance.py", "-k", "random_products")
 LOSS, EARLY = "src/reprise/objectives/uniformity.py", f"{PAPERS}/jing2022/projector_alignment/figures.py"

@@ -15,7 +15,6 @@ OF_ALL = (
     "tests/test_unwritten.py",
     "tests/test_artifacts.py",
     "tests/golden/test_lock.py",
-    "tests/report/test_places.py",
     "tests/papers/test_statements.py",
     "tests/papers/test_other_losses.py::test_every_experiment_takes_losses_or_says_why_not",
     "tests/papers/tian2023/test_tian_wiring.py::test_every_experiment_is_here",

@@ -90,7 +90,7 @@ def _how_contradicted(row: Mapping[str, Any]) -> str:
     if kind in FORMULAS:
         return "a counterexample"
     holding = sum(each["verdict"] == "reproduced" for each in cells)
-    if holding and row["quantifier"] != "generic":
+    if holding and row["quantifier"] != "generic" and not row["erratum"]:  # whose corrected form holds
         return f"holds in {holding} of {len(cells)} cells"
     if kind == "trend" and row["relation"] == "near" and row["observed"] * row["reference"] > 0:
         return "the direction holds, the size does not"
