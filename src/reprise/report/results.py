@@ -126,7 +126,6 @@ def letters(report: Report) -> dict[str, bytes]:
                 for claim in paper.claims
                 if _is_theirs(claim)
                 and claim.verdict == "contradicted"
-                and not claim.erratum
                 and claim.ground != "reduced"  # which says little of the paper's own networks
             ],
             assumed={each.text: each for one in paper.experiments for each in one.assumptions}.values(),
@@ -137,8 +136,9 @@ def letters(report: Report) -> dict[str, bytes]:
 
 
 def _is_theirs(claim: Claim) -> bool:
-    """Tells if a verdict is on the paper's own statement, and no single number, which is one draw."""
-    return claim.form != "ours" and claim.ground != "single numbers"
+    """Tells if a verdict is on the paper's own statement, and no misprint, which has a place of its own, nor a
+    single number, which is one draw."""
+    return claim.form != "ours" and not claim.erratum and claim.ground != "single numbers"
 
 
 def findings(report: Report, folder: Path) -> str:
