@@ -136,7 +136,7 @@ def letters(report: Report) -> dict[str, bytes]:
 
 
 def _is_theirs(claim: Claim) -> bool:
-    """Tells if a verdict is on the paper's own statement, and no misprint, which has a place of its own, nor a
+    """Tells if a verdict is on the paper's own statement: on no misprint, which has its own place, and on no
     single number, which is one draw."""
     return claim.form != "ours" and not claim.erratum and claim.ground != "single numbers"
 
