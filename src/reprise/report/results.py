@@ -7,7 +7,7 @@ so that the same results give the same bytes.
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from reprise.ledger.recorded import BUNDLE
 from reprise.report import history, numbers, specifications, wording
 from reprise.report.build import build
 from reprise.report.html import environment, symbol
-from reprise.report.schema import Claim, Figure, Paper, Report
+from reprise.report.schema import Claim, Figure, Paper, Report, Setting
 from reprise.storage import store
 
 WIDTH = 1000
@@ -128,11 +128,23 @@ def letters(report: Report) -> dict[str, bytes]:
                 and claim.verdict == "contradicted"
                 and claim.ground != "reduced"  # which says little of the paper's own networks
             ],
-            assumed={each.text: each for one in paper.experiments for each in one.assumptions}.values(),
+            assumed=list(_assumed(paper)),
         ).encode()
         for paper in report.papers
         if paper.version
     }
+
+
+def _assumed(paper: Paper) -> Iterator[tuple[str, Setting]]:
+    """Each value that we assumed, once, with an experiment that has it. What a tier reduces is left out:
+    the reason is one for another value."""
+    known: set[str] = set()
+    for experiment in paper.experiments:
+        reduced = {each.text.partition(":")[0] for each in experiment.departures}
+        for each in experiment.assumptions:
+            if each.text not in known and each.text.partition("=")[0] not in reduced:
+                known.add(each.text)
+                yield experiment.id, each
 
 
 def _is_theirs(claim: Claim) -> bool:
