@@ -582,7 +582,7 @@ def test_a_row_has_every_column_and_names_the_claims_place():
 
 
 def misprint(kind):
-    """Of 0.5, printed as 0.9."""
+    """The cells of a misprint: 0.5, which is printed as 0.9."""
     cells = {AS_PRINTED: value(0.9).first, CORRECTED: value(0.5).first}
     return claimed(cells, erratum=kind, misprint=Misprint(kind, Text("0.9"), Text("0.5")))
 

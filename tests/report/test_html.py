@@ -536,7 +536,7 @@ def test_false_discoveries_are_counted_by_paper(claims: pd.DataFrame, page: Page
 
 
 def test_coverage_is_counted(tier: Tier, page: Page) -> None:
-    """Of the items of artifacts.csv, and of each place that claims name."""
+    """Items of artifacts.csv and places that claims name count alike."""
     counts = {"drawn again": 1, "checked by claims": 7, "not run yet": 2, "illustration": 1}
     assert load(tier)["papers"][0]["coverage"] == counts
     assert all(f"{number} {how}" in page.words for how, number in counts.items())

@@ -39,7 +39,7 @@ def and_drawings(*names):
 
 SIMULATIONS = and_drawings(*TOYS)
 AUTHORS_PROGRAMS = and_drawings("augmentation_threshold", "layer_alignment")
-"""What runs the authors' own programs beside the paper's settings."""
+"""The experiments that run the authors' own programs beside the paper's settings."""
 IMAGE_NETS = and_drawings("projector_spectra", "projector_map")
 OURS = {id.replace("/", "_") for id in ("ours/objectives_by_diagnostics", *registry.paper("ours").artifacts)}
 """The comparison of all objectives, which runs every loss."""

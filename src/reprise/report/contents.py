@@ -24,7 +24,7 @@ _OTHER = re.compile(
     r"(?:Figure|Table|Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Equation|Example)s?"
     r" [\w.]+"
 )
-"""Numbers of what is no section."""
+"""What has a number and is no section."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
 """The section of experiments that are no paper's."""

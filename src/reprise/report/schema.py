@@ -34,7 +34,7 @@ class CodeLine(Part):
     """From the root of the repository."""
     line: int
     name: str
-    """Of the function that begins there."""
+    """The function that begins there."""
     path: str
     """Of the file, or empty if it is not in this checkout."""
 
