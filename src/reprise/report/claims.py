@@ -226,10 +226,11 @@ def _checks(row: Row) -> list[str]:
     if others and set(others) == {"contradicted"}:
         checks.append(f"contradicted in all {len(others)} other settings of what the paper leaves open")
     if row["margin"] > 0 and row["verdict_twice_margin"] == "contradicted":
-        checks.append("contradicted at twice the margin too")
+        checks.append(f"contradicted at twice the margin, {2 * row['margin']:.3g}, too")
     if row["kind"] not in CERTAIN and not math.isnan(row["p_contradicted"]):
         checks.append(
-            f"were the statement true, as much against it comes with p = {row['p_contradicted']:.2g}"
+            "if the statement were true, results as far from it would have probability "
+            f"{row['p_contradicted']:.2g} or less"
         )
     if row["kind"] == "printed":
         checks.append("compared with the paper's own printed numbers: nothing was run")
