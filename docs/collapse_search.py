@@ -1,0 +1,151 @@
+"""Searches for a setting in which SimCLR collapses without a projector (docs/collapse_search.md has the rule).
+
+Settings are drawn at random until their trainings are estimated to take an hour of one core. Each has one
+network without a projector; networks with one are not looked at. Prints a row a setting as it is trained, and
+writes docs/collapse_search.csv at the end. Trained networks are cached, so that a second run goes on.
+"""
+
+import csv
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pandas as pd
+import torch
+
+from reprise.contract.settings import replaced
+from reprise.evidence.comparison import LEARNED
+from reprise.evidence.learning import PIXELS, gain
+from reprise.papers.jing2022.image_nets import start, trained
+from reprise.papers.jing2022.image_settings import Training, resources
+from reprise.papers.jing2022.spectra import has_collapse
+from reprise.training.baselines import pixel_baselines
+from reprise.training.optimisers import LARS, SGD, AdamW
+
+ROOT = Path(__file__).parents[1]
+MINUTES, LONGEST = 60.0, 0.75
+"""Of one core, as estimated: of all trainings, and of one, above which a setting is skipped."""
+SEED = 100
+"""One that no experiment uses."""
+NET = "none"
+BASE = {
+    "root": str(ROOT / "data"),
+    "encoder": {"block": "basic", "stem": "stride2", "zero_init_residual": False},
+    "recipe": "shapes",
+    "probe_views": 0,
+}
+"""What all settings share: small networks, and stand-ins that need no download."""
+DATA_SETS = ("textures", "shapes")
+TEMPERATURES = (0.05, 0.1, 0.2, 0.5)
+WIDTHS = (8, 16, 32)
+"""Channels of the first stage; the representation has eight times as many dimensions."""
+BLOCKS = ((1, 1, 1, 1), (1, 1, 1, 2), (2, 2, 2, 2))
+OPTIMISERS = (
+    LARS(learning_rate=0.3),
+    LARS(learning_rate=3.0),
+    SGD(learning_rate=0.05, weight_decay=1e-6),
+    SGD(learning_rate=0.5, weight_decay=1e-6),
+    AdamW(learning_rate=0.002, weight_decay=1e-6),
+    AdamW(learning_rate=0.01, weight_decay=1e-6),
+)
+"""With the rates of a batch of 256, from which others follow in proportion."""
+BATCHES = (64, 128, 256)
+CROPS = (0.08, 0.2, 0.4)
+COLOURS = ((0.4, 0.1), (0.6, 0.5))
+"""Jitter and hue: the authors', and stronger with any hue."""
+EPOCHS = (4.0, 8.0, 16.0)
+
+
+def settings() -> Iterator[Training]:
+    """Each value is drawn with equal chance, independently of the others."""
+    draw = Random(0).choice
+    while True:
+        batch, optimiser, (jitter, hue) = draw(BATCHES), draw(OPTIMISERS), draw(COLOURS)
+        changes = {
+            "batch": batch,
+            "optimiser": replaced(optimiser, {"learning_rate": optimiser.learning_rate * batch / 256}),
+            "jitter": jitter,
+            "hue": hue,
+            "data_set": draw(DATA_SETS),
+            "temperature": draw(TEMPERATURES),
+            "encoder.width": draw(WIDTHS),
+            "encoder.blocks": draw(BLOCKS),
+            "crop": draw(CROPS),
+            "epochs": draw(EPOCHS),
+        }
+        yield replaced(replaced(Training(), BASE), changes)
+
+
+def points() -> list[Training]:
+    """The settings in the order in which they are drawn."""
+    drawn, minutes = [], 0.0
+    for each in settings():
+        cost = resources(each, NET, probes=1).minutes
+        if cost <= LONGEST:
+            minutes += cost
+            if minutes > MINUTES:
+                break
+            drawn.append(each)
+    return drawn
+
+
+def measured(point: Training, pixels: pd.DataFrame) -> dict[str, object]:
+    """The row of a setting: what was drawn; what the probe `gains`, and whether the network has `learned`;
+    ln(smallest / largest value) and the largest `fall` of ln between neighbours, before and after training;
+    and whether the setting `collapses`: it has learned, and shows a collapse that was not there at first."""
+    data = point.source.load()
+    labels = {point.data_set: (data.labels, data.test_labels)}
+    after = trained(point, NET, SEED, labels, ROOT, {}, progress=lambda share: None)
+    before = start(point, SEED, labels, ROOT, {}, progress=lambda share: None)
+    row: dict[str, object] = {
+        "data_set": point.data_set,
+        "temperature": point.temperature,
+        "width": point.encoder.width,
+        "blocks": "-".join(map(str, point.encoder.blocks)),
+        "optimiser": point.optimiser.kind,
+        "learning_rate": point.optimiser.learning_rate,
+        "batch": point.batch,
+        "crop": point.crop,
+        "hue": point.hue,
+        "epochs": point.epochs,
+    }
+    accuracy, initial = (
+        rows.loc[rows["what"] == "probe", "value"].reset_index(drop=True) for rows in (after, before)
+    )
+    row["gain"] = gain(accuracy, initial, pixels).item()
+    row["learned"] = bool(row["gain"] >= LEARNED)
+    shown = {}
+    for when, rows in (("start", before), ("end", after)):
+        values = rows.loc[rows["what"] == "representation", "value"]
+        ordered = np.sort(values.to_numpy())[::-1]
+        row[f"smallest_{when}"] = round(float(ordered[-1] - ordered[0]), 3)
+        row[f"fall_{when}"] = round(float(-np.diff(ordered).min()), 3)
+        shown[when] = has_collapse(values)
+    row["collapses"] = bool(row["learned"] and shown["end"] == 1 and shown["start"] == 0)
+    return row
+
+
+def main() -> None:
+    """Trains every `sys.argv[1]`-th setting, from the `sys.argv[2]`-th on; all by default."""
+    torch.set_num_threads(1)
+    every, first = (int(text) for text in sys.argv[1:3]) if len(sys.argv) > 2 else (1, 0)
+    pixels = {}
+    for name in DATA_SETS:
+        source = replaced(replaced(Training(), BASE), {"data_set": name}).source
+        shares = pixel_baselines(source, Training().probe, seed=0, device="cpu")
+        pixels[name] = pd.DataFrame({what: [100 * share] for what, share in zip(PIXELS, shares, strict=True)})
+    rows = []
+    for number, point in [*enumerate(points())][first::every]:
+        rows.append({"point": number, **measured(point, pixels[point.data_set])})
+        print(*rows[-1].values(), flush=True)
+    with (ROOT / "docs" / "collapse_search.csv").open("w") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator=os.linesep)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()
