@@ -1,4 +1,4 @@
-"""Searches for a setting in which SimCLR collapses without a projector (docs/collapse_search.md has the rule).
+"""Searches for a setting in which SimCLR collapses without a projector, by the rule of collapse_search.md.
 
 Settings are drawn at random until their trainings are estimated to take an hour of one core. Each has one
 network without a projector; networks with one are not looked at. Prints a row a setting as it is trained, and
