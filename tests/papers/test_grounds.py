@@ -6,7 +6,6 @@ import pytest
 from reprise.engine import registry
 
 BEYOND = (
-    "esser2024/sec3/frobenius-penalty",
     "jing2022/fig6b/relu-fewer",
     "jing2022/sec4/both-views-k4",
     "ren2023/fig2/contrastive-above-linear-map",

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
 from reprise.contract.experiment import CodePlace
@@ -56,6 +56,7 @@ class Formula(Generic[P]):
         tried_at: draws a point, from a stream of random numbers of its own and the largest size.
         is_bound: that it may fail at few of the points (an inequality).
         misprint: the error of a formula that is wrong as printed.
+        unit: of its errors, where they are not relative.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Formula(Generic[P]):
     form: Form = "printed"
     reading: str = ""
     word: str = ""
+    unit: str = ""
 
     def all_errors(self, point: P) -> Errors:
         """The error of each form at a point."""
@@ -89,6 +91,8 @@ class Formula(Generic[P]):
         if self.misprint:
             forms = {AS_PRINTED: "printed", CORRECTED: "corrected"}
         cells: dict[str, Comparison] = {name: make(error_of(self.name, form)) for name, form in forms.items()}
+        if self.unit:
+            cells = {name: replace(cell, unit=self.unit) for name, cell in cells.items()}
         return Claim(
             f"{paper}/{self.name}",
             self.statement,
@@ -120,6 +124,7 @@ def formula(
     form: Form = "printed",
     reading: str = "",
     word: str = "",
+    unit: str = "",
 ) -> Callable[[Callable[[P], Errors | float]], Formula[P]]:
     """Declares a formula, on the function from a point to its error there.
 
@@ -129,6 +134,7 @@ def formula(
         at: the place in the paper, with the section.
         wrong: the error of one that is wrong as printed.
         word: the words that decide its quantifier; by default, its sign.
+        unit: of its errors, where they are not relative.
 
     Raises:
         RepriseError: for an unknown kind of erratum.
@@ -141,7 +147,9 @@ def formula(
 
     def declared(error: Callable[[P], Errors | float]) -> Formula[P]:
         place = place_of(error)
-        return Formula(name, says, at, error, tried_at, place, is_bound, wrong, quoted, form, reading, word)
+        return Formula(
+            name, says, at, error, tried_at, place, is_bound, wrong, quoted, form, reading, word, unit
+        )
 
     return declared
 

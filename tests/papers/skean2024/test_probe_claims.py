@@ -56,6 +56,15 @@ def test_a_divergence_decides_nothing():
     assert {cells[f"VICReg, epoch {epoch}"].verdict for epoch in EARLY} == {"reproduced"}
 
 
+@pytest.mark.parametrize(("epochs", "verdict"), [((50,), "reproduced"), (EPOCHS, "contradicted")])
+def test_the_best_dimension_contrastive_method_is_ahead_on_average_over_epochs(epochs, verdict):
+    tables = ideal("linear_probes")
+    online = tables["online"]
+    online.loc[(online["method"] == "vicreg") & online["epoch"].isin(epochs), "top1"] += 8.0
+    claim = CLAIMS["skean2024/sec6.1/best-dimension-contrastive"]
+    assert judge(claim, tables).verdict == verdict
+
+
 def test_corinfomax_fails_where_it_diverges():
     tables = ideal("linear_probes")
     tables["probes"].loc[tables["probes"]["method"] == "corinfomax", "top1"] = np.nan

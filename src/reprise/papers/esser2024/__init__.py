@@ -3,7 +3,8 @@
 TITLE = "Representation Learning Dynamics of Self-Supervised Models"
 VERSION = (
     "arXiv:2309.02011v1, 5 September 2023 (a submission to TMLR of January 2024, whose listing quotes other "
-    "settings, has not been compared: it may have mended what is called an error here)"
+    "settings, has not been compared: it may have mended what is called an error here); sections, which have "
+    "no numbers there, are counted"
 )
 BIBTEX = """@misc{esser2024representation,
   title  = {Representation Learning Dynamics of Self-Supervised Models},
@@ -22,6 +23,7 @@ HEADLINES = {
     "the evolution dynamics is same across dimensions": "esser2024/prop1/identical",
     "dimension collapse cannot be avoided by adding standard Frobenius norm reguralisation or constraint": (
         "esser2024/fig1/rank-frobenius",
+        "esser2024/sec3/frobenius-penalty",
         "esser2024/prop2",
     ),
     "but by adding orthogonality or L2 norm constraints": "esser2024/fig1/rank-orthogonal",
@@ -34,7 +36,7 @@ HEADLINES = {
         "esser2024/thm2-ode"
     ),
     "the convergence of the learning dynamics for the one dimensional embeddings": (
-        "esser2024/fig3/same-limit"
+        "esser2024/thm3/converges"
     ),
     "our derived SSL learning dynamics can be solved significantly faster than training nonlinear "
     "networks": "esser2024/fig4-time/ode-faster-than-nonlinear",

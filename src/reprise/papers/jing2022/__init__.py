@@ -18,7 +18,10 @@ HEADLINES = {
     ),
     "contrastive self-supervised learning suffers from dimensional collapse": "jing2022/fig2/some-collapse",
     "strong augmentation along feature dimensions": "jing2022/sec4/threshold-above",
-    "implicit regularization driving models toward low-rank solutions": "jing2022/fig6a/linear-collapsed",
+    "implicit regularization driving models toward low-rank solutions": (
+        "jing2022/fig6a/linear-collapsed",
+        "jing2022/fig5/embedding-low-rank",
+    ),
     "DirectCLR outperforms SimCLR with a linear trainable projector": (
         "jing2022/table1/directclr-above-linear"
     ),

@@ -25,9 +25,10 @@ HEADLINES = {
     ),
     "FroSSL learns competitive representations on linear probe evaluation": "skean2024/sec6.1/competitive",
     "FroSSL achieves strong performance, especially when models are trained for fewer epochs": (
-        "skean2024/fig4/ahead-for-30-epochs"
+        "skean2024/sec7/substantially-stronger",
+        "skean2024/fig4/ahead-for-30-epochs",
     ),
     "which methods lead to the best-conditioned, and thus quickest, optimization problems": (
-        "skean2024/fig3/condition-raw-shared-rate"
+        "skean2024/sec1/best-conditioned"
     ),
 }

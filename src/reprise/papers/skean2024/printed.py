@@ -5,11 +5,11 @@ from dataclasses import replace
 import pandas as pd
 
 from reprise.contract.experiment import Tables
-from reprise.evidence.claim import Claim, Quotation, claim, each
+from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
 from reprise.evidence.comparison import MARGINS, Comparison, Measure, above
 from reprise.evidence.edits import put
-from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
-from reprise.papers.skean2024.published import accuracies
+from reprise.papers.skean2024.lineup import EARLY, METHODS, ROWS
+from reprise.papers.skean2024.published import accuracies, numbers_of
 
 UNIT = "percentage points"
 LEFT, BEYOND = f"{UNIT} left of the margin", f"{UNIT} beyond the margin"
@@ -20,6 +20,7 @@ SAMPLE, ASYMMETRIC, DIMENSION = (
 )
 """Names of the other methods; the paper counts FroSSL and its variant as dimension-contrastive too."""
 OTHERS = [*SAMPLE, *ASYMMETRIC, *DIMENSION]
+IN_TABLE3 = {number.row for number in numbers_of("Table 3")}
 NOTHING_LEARNED = put("published", "value", 0.0, row=FROSSL)
 """Prints FroSSL's accuracies as 0 %."""
 
@@ -143,36 +144,34 @@ def logs_help(number: int) -> Claim:
     return gained
 
 
-@each(EPOCHS)
-def best_dimension_contrastive(epoch: int) -> Claim:
-    @claim(
-        f"skean2024/text/best-dimension-contrastive-epoch{epoch}",
-        f"""As printed, FroSSL outperforms all other dimension-contrastive methods of Table 3 at epoch
-        {epoch}.""",
-        quotes=BEST_DIMENSION,
-        word="outperforms all other",
-        broken_by=NOTHING_LEARNED,
-    )
-    def best() -> Comparison:
-        return is_positive(lead("Table 3", [*DIMENSION, NO_LOGS], f"epoch {epoch}"))
+@claim(
+    "skean2024/text/best-dimension-contrastive",
+    """As printed, FroSSL outperforms each other dimension-contrastive method of Table 3, on average over the
+    epochs.""",
+    quotes=BEST_DIMENSION,
+    word="outperforms all other",
+    reading="the sentence names no epoch; of single ones there is one exception: at epoch 50 VICReg is .4 "
+    "points ahead",
+    looked="the average over epochs, after each had been judged",
+    broken_by=NOTHING_LEARNED,
+)
+def best_dimension_contrastive() -> Cells:
+    for name in (*DIMENSION, NO_LOGS):
+        if name in IN_TABLE3:
+            yield name, is_positive(mean_lead("Table 3", [name]))
 
-    return best
 
-
-@each(EARLY)
-def best_of_all(epoch: int) -> Claim:
-    @claim(
-        f"skean2024/text/best-of-all-epoch{epoch}",
-        f"""As printed, FroSSL outperforms all other methods of Table 3 at epoch {epoch}, within the first
-        30.""",
-        quotes=BEST_EARLY,
-        word="outperforms all other",
-        broken_by=NOTHING_LEARNED,
-    )
-    def best() -> Comparison:
-        return is_positive(lead("Table 3", OTHERS, f"epoch {epoch}"))
-
-    return best
+@claim(
+    "skean2024/text/best-of-all",
+    """As printed, FroSSL outperforms all other methods of Table 3 at each of epochs 3, 10 and 30 ('for the
+    first 30 epochs').""",
+    quotes=BEST_EARLY,
+    word="outperforms all other",
+    broken_by=NOTHING_LEARNED,
+)
+def best_of_all() -> Cells:
+    for epoch in EARLY:
+        yield f"epoch {epoch}", is_positive(lead("Table 3", OTHERS, f"epoch {epoch}"))
 
 
 @claim(

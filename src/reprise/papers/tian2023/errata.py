@@ -65,11 +65,13 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm4-critical",
-        "substantive",
+        "typo",
         "Theorem 4 (2)",
-        "critical points of Eq. 14 with S = s sᵀ",
-        "Σ s_km w_kmᵀ b_k = sᵀ V[f1] s = λ, so with s the top eigenvector (Assumption 2) b = 0 only where "
-        "V[f1] = 0: there is no other critical point before the projection",
+        "from any critical point with distinct {w_km}, there exists a path of critical points to identical "
+        "weights",
+        "true of Eq. 14, and empty: with s the top eigenvector (Assumption 2) Σ s_km w_kmᵀ b_k = sᵀ V[f1] s "
+        "= λ, so that b = 0 only where V[f1] = 0. With the projection of Lemma 4 critical unit filters have "
+        "w_km = ±b_k/|b_k|: those of a field are equal up to their signs, and no path is needed",
     ),
     read(
         "thm6-positive-g",

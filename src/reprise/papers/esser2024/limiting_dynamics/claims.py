@@ -28,10 +28,6 @@ OUTPUTS = Quotation(
     "for a given initialization the are stay close to each other and converge to the same final outputs",
     at="Figure 3 right, Section 5.2",
 )
-CONVERGENCE = Quotation(
-    "We further show the convergence of the learning dynamics for the one dimensional embeddings",
-    at="Section 1",
-)
 EIGENVECTOR = Quotation(
     "We observe that eventually the machine outputs converge to the smallest eigenvector",
     at="Figure 3 right, Section 5.2",
@@ -109,7 +105,7 @@ def outputs_close() -> Cells:
     "esser2024/fig3/same-limit",
     """The outputs of projected gradient descent (11) and of the ODE (12) converge to the same limit (one
     output).""",
-    quotes=(OUTPUTS, CONVERGENCE),
+    quotes=OUTPUTS,
     word="converge to the same final outputs",
     looked=LOOKED,
     broken_by=plus("ends", "distance", 0.01, method=ODE),

@@ -132,14 +132,20 @@ def near_zero(rng: Random, largest: int) -> Linear:
 
 @formula(
     "remark2-infonce",
-    "Under InfoNCE the outputs of a linear model decouple {}.",
+    "In a linear model {} (tried: that outputs decouple).",
     at="Remark 2, Section 2.2",
     wrong=Misprint(
         "substantive",
-        printed=Text("and hence collapse"),
-        corrected=Text("only with the softmax weights held fixed, which depend on all outputs"),
-        note="the loss (1) is InfoNCE's leading order at small outputs; of two orthogonal anchors with "
-        "x⁺ = x and x⁻ = -x, from a start of rank two, InfoNCE keeps both dimensions, where (1) keeps one",
+        printed=Text(
+            "decoupling of output dimensions (and hence, dimension collapse) would also happen for InfoNCE"
+        ),
+        corrected=Text(
+            "outputs decouple under InfoNCE only with the softmax weights held fixed, which depend on all of "
+            "them"
+        ),
+        note="the loss (1) is InfoNCE's leading order at small outputs; nor need dimensions collapse: of two "
+        "orthogonal anchors with x⁺ = x and x⁻ = -x, from a start of rank two, InfoNCE keeps both, where (1) "
+        "keeps one",
     ),
     quotes=Quotation(
         "decoupling of output dimensions (and hence, dimension collapse) would also happen for InfoNCE",
@@ -219,12 +225,13 @@ def behind_projector(rng: Random, largest: int) -> Projected:
 
 @formula(
     "remark3-identical",
-    "Behind a fixed projector A the outputs u = A Θ x of a linear model move by {}, and collapse.",
+    "Behind a fixed projector A, of the outputs u = A Θ x of a linear model {}, and collapse (tried: one "
+    "equation for all, u̇ = -2 A Θ C x).",
     at="Remark 3, Section 2.2",
     wrong=Misprint(
         "typo",
-        printed=Text("u̇ = -2 A Θ C x, which is the same for all", r"\dot{u}=-2A\Theta Cx"),
-        corrected=Text("u̇ = -2 A Aᵀ A Θ C x, which couples them", r"\dot{u}=-2AA^{\top}A\Theta Cx"),
+        printed=Text("all the components have identical learning dynamics"),
+        corrected=Text("u̇ = -2 A Aᵀ A Θ C x, in which A Aᵀ couples the components"),
         note="unless A's rows are orthonormal, as those of a projection are; they collapse with any A",
     ),
     quotes=Quotation(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reprise.evidence.claim import Quotation
 from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, relative_error, size
@@ -18,6 +19,9 @@ Constraint = Callable[[Array, Array], tuple[Array, Array]]
 """Maps any W1 [hidden, dim] and W2 [hidden, output] to weights that satisfy a problem's constraint."""
 
 STEPS = 1000
+EQUIVALENT = Quotation(
+    "Then the following optimisation problems are equivalent", at="Proposition 3, Section 3"
+)
 
 
 def descend(matrix: Array, w1: Array, w2: Array, constraint: Constraint) -> tuple[Array, Array]:
@@ -134,6 +138,8 @@ def below(losses: Iterable[float], minimum: float) -> float:
     "Under Frobenius constraints a linear network's outputs [a(x) 0 ... 0], whose loss is λ_1 c_1² c_2², "
     "solve the problem: descent ends at that loss and in one dimension, and no drawn weights lie below.",
     at="Proposition 2, Section 3",
+    quotes=Quotation("has a global solution", at="Proposition 2, Section 3"),
+    word="has a global solution",
     tried_at=any_width,
 )
 def proposition_2(point: Problem) -> Errors:
@@ -247,7 +253,7 @@ def wide(rng: Random, largest: int) -> Problem:
 
 
 def scaled(w1: Array, w2: Array, matrix: Array) -> float:
-    """The scaled loss of Proposition 3 (1)."""
+    """The loss of Proposition 3 (1), over the squared norms."""
     return trace(w1, w2, matrix) / float(np.linalg.norm(w1, 2) * np.linalg.norm(w2, 2)) ** 2
 
 
@@ -257,6 +263,9 @@ def scaled(w1: Array, w2: Array, matrix: Array) -> float:
     "smallest eigenvalues of C, l the number of its negative ones, and at that of (4) W1ᵀ W2 W2ᵀ W1 projects "
     "on their eigenvectors: there is no collapse if there are several.",
     at="Proposition 3, Section 3, and its proof, Appendix",
+    quotes=EQUIVALENT,
+    word="are equivalent",
+    reading="ours: h ≥ d + z - min(d, z, l), without which they are not (`prop3-width`)",
     tried_at=wide,
 )
 def proposition_3(point: Problem) -> Errors:
@@ -297,19 +306,22 @@ def narrow(rng: Random, largest: int) -> Problem:
 
 @formula(
     "prop3-width",
-    "The loss under orthonormality (4) has the minimum of the scaled loss (3) at {}.",
+    "The problems {} (tried: their minima, where max(d, z) ≤ h < d + z - min(d, z, l)).",
     at="Proposition 3, Section 3, and its proof of (3) ⇔ (4), Appendix",
     wrong=Misprint(
         "substantive",
-        printed=Text("any width that allows its constraints, h ≥ max(d, z)", r"h\ge\max(d,z)"),
-        corrected=Text(
-            "h ≥ d + z - min(d, z, l), l the number of C's negative eigenvalues",
-            r"h\ge d+z-\min(d,z,l),\quad l\text{ the number of negative eigenvalues of }C",
-        ),
-        note="in a narrower network d + z - h singular values of W2ᵀ W1 are 1, and the minimum is the sum "
-        "of as many eigenvalues of C, some of them positive; the proof's U and V filled with zero rows are "
-        "not orthonormal: for C = diag(-1, 2, 3), z = 2, h = 3 the minimum of (3) is -1, that of (4) is 1",
+        printed=Text("(3), ‖W2ᵀ W1‖₂ ≤ 1, and (4), W2ᵀ W2 = I and W1ᵀ W1 = I, are equivalent"),
+        corrected=Text("if h ≥ d + z - min(d, z, l), l the number of C's negative eigenvalues"),
+        note="no condition on the width h is printed; in a narrower network d + z - h singular values of "
+        "W2ᵀ W1 are 1, and the minimum of (4) is the sum of as many eigenvalues of C, some of them positive; "
+        "the proof's U and V filled with zero rows are not orthonormal: for C = diag(-1, 2, 3), z = 2, h = 3 "
+        "the minimum of (3) is -1, that of (4) is 1",
     ),
+    quotes=(
+        EQUIVALENT,
+        Quotation("we can add a bunch of zero rows to", at="Proposition 3, proof, Appendix"),
+    ),
+    word="are equivalent",
     tried_at=narrow,
 )
 def width_of_proposition_3(point: Problem) -> Errors:

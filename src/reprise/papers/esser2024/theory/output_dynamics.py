@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reprise.evidence.claim import Quotation
 from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
@@ -159,6 +160,8 @@ def one_output(rng: Random, largest: int) -> OneOutput:
     "eq10/one-output",
     "The ODE (10) is the ODE (9) for one output, z = 1.",
     at="Theorem 3, Eq. 10, Section 5.1",
+    quotes=Quotation("then our update rule simplifies to", at="Theorem 3, Section 5.1"),
+    word="simplifies to",
     tried_at=one_output,
 )
 def eq_10(point: OneOutput) -> Errors:
@@ -180,14 +183,21 @@ def square(rng: Random, largest: int) -> Weights:
 
 @formula(
     "thm3-positive",
-    "If all eigenvalues of C are positive, the output q goes to 0 {}.",
+    "If all eigenvalues of C are strictly positive, the output {} (tried: h = d, where |q_0| = 1).",
     at="Theorem 3, first case, Section 5.1",
     wrong=Misprint(
         "typo",
-        printed=Text("from every start (tried: h = d, where |q_0| = 1)", r"\lambda_1>0\ \Rightarrow\ q\to0"),
-        corrected=Text("from |q_0| < 1", r"\lambda_1>0\text{ and }\Vert q_0\Vert<1\ \Rightarrow\ q\to0"),
+        printed=Text("q converges to 0", r"\lambda_1>0\ \Rightarrow\ q\to0"),
+        corrected=Text(
+            "q converges to 0 from |q_0| < 1", r"\lambda_1>0\text{ and }\Vert q_0\Vert<1\ \Rightarrow\ q\to0"
+        ),
         note="a border of the range: h = d makes |q_0| = 1, and then it stays 1",
     ),
+    quotes=Quotation(
+        "Assume all the eigenvalues of ... are strictly positive then",
+        at="Theorem 3, first case, Section 5.1",
+    ),
+    word="all the eigenvalues",
     tried_at=square,
 )
 def positive_eigenvalues(point: Weights) -> Errors:
@@ -219,14 +229,21 @@ def opposite_start(rng: Random, largest: int) -> OneOutput:
 
 @formula(
     "thm3-limit",
-    "If an eigenvalue of C is negative, the output q goes to {}.",
+    "If an eigenvalue of C is negative, the output {} (tried: e_1ᵀ q_0 < 0).",
     at="Theorem 3, second case, and its proof, Section 5.1",
     wrong=Misprint(
         "typo",
-        printed=Text("e_1 (tried: e_1ᵀ q_0 < 0)", r"q\to e_1"),
-        corrected=Text("±e_1, by the sign of e_1ᵀ q_0", r"q\to\operatorname{sign}(e_1^{\top}q_0)\,e_1"),
+        printed=Text("q becomes the smallest eigenvector, e_1", r"q\to e_1"),
+        corrected=Text(
+            "q goes to ±e_1, by the sign of e_1ᵀ q_0", r"q\to\operatorname{sign}(e_1^{\top}q_0)\,e_1"
+        ),
         note="as Figure 3 shows",
     ),
+    quotes=Quotation(
+        "Assume there is at least one negative eigenvalue of ... becomes the smallest eigenvector",
+        at="Theorem 3, second case, Section 5.1",
+    ),
+    word="becomes the smallest eigenvector",
     tried_at=opposite_start,
 )
 def negative_eigenvalue(point: OneOutput) -> Errors:
@@ -249,14 +266,19 @@ def zero_eigenvalue(rng: Random, largest: int) -> OneOutput:
 
 @formula(
     "thm3-zero",
-    "Along the ODE (10), if the smallest eigenvalue of C is 0, the output q goes to {}.",
+    "Of where the output q goes along the ODE (10) {}: to 0, or to the smallest eigenvector (tried: a "
+    "smallest eigenvalue of 0).",
     at="Theorem 3, Section 5.1",
     wrong=Misprint(
         "typo",
-        printed=Text("0 or the smallest eigenvector, as in the two cases named"),
-        corrected=Text("the line through e_1, to some length between 0 and 1"),
-        note="a case left out",
+        printed=Text("we can distinguish two cases"),
+        corrected=Text(
+            "a third is left out, a smallest eigenvalue of 0: q goes to the line through e_1, to some length "
+            "between 0 and 1"
+        ),
     ),
+    quotes=Quotation("We can distinguish two cases", at="Theorem 3, Section 5.1"),
+    word="two cases",
     tried_at=zero_eigenvalue,
 )
 def smallest_is_zero(point: OneOutput) -> Errors:

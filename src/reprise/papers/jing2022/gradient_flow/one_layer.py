@@ -86,20 +86,23 @@ def eq_4(point: Linear) -> Errors:
     )
 
 
+FROM_NEGATIVES = "Σ_i (Σ_{j≠i} α_ij (x'_i - x_j) + Σ_{j≠i} α_ji (x_i - x_j)) x_iᵀ"
+FROM_POSITIVES = "Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ"
+NEGATIVES_TEX = (
+    r"\sum_i\left(\sum_{j\neq i}\alpha_{ij}(x'_i-x_j)+\sum_{j\neq i}\alpha_{ji}(x_i-x_j)\right)x_i^{\top}"
+)
+POSITIVES_TEX = r"\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}"
+"""The two sums of Eq. 6."""
+
+
 @formula(
     "eq6",
     "Gradient flow of a linear model has G = -W X with {}.",
     at="Eqs. 5 and 6, Section 4.2",
     wrong=Misprint(
         "typo",
-        printed=Text(
-            "X = -Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
-            r"X=-\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
-        ),
-        corrected=Text(
-            "X = Σ_i (…) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ",
-            r"X=\sum_i(\cdots)\,x_i^{\top}-\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}",
-        ),
+        printed=Text(f"X = -{FROM_NEGATIVES} - {FROM_POSITIVES}", rf"X=-{NEGATIVES_TEX}-{POSITIVES_TEX}"),
+        corrected=Text(f"X = {FROM_NEGATIVES} - {FROM_POSITIVES}", f"X={NEGATIVES_TEX}-{POSITIVES_TEX}"),
         note="as Appendix B.2 has it",
     ),
     tried_at=one_layer,

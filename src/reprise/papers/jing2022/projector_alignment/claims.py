@@ -43,7 +43,8 @@ def is_aligned(arm: str) -> Comparison:
 
 @claim(
     "jing2022/sec61/frozen-aligned",
-    "Alignment needs only one of the two layers to evolve: W1 aligns with a frozen W2.",
+    """As the paper suspects, alignment needs only one of the two layers to evolve: W1 aligns with a frozen
+    W2.""",
     quotes=ONE_EVOLVES,
     word="only requires one of",
     broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="frozen"),
@@ -54,7 +55,8 @@ def frozen_aligned() -> Comparison:
 
 @claim(
     "jing2022/sec61/diagonal-aligned",
-    "W1 aligns with a second layer that is constrained to be diagonal.",
+    """As the paper suspects, a projector need only be diagonal: W1 aligns with a second layer that is
+    constrained to be diagonal.""",
     quotes=DIAGONAL,
     word="only needs to be diagonal",
     broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="diagonal"),

@@ -29,6 +29,10 @@ WITH_NEGATIVES = Quotation(
     "are aligned and balanced",
     at="Theorem 4.3 (b), Section 4",
 )
+RECOVERS = Quotation(
+    "much more balanced, meaning that ... can recover all the singular vectors of",
+    at="Section 1, contribution 4",
+)
 BOTH_ALIGN = Quotation(
     "though both contrastive and non-contrastive methods can align the representations", at="Section 4"
 )
@@ -184,11 +188,13 @@ def contrast_aligns_spike() -> Comparison:
 
 @claim(
     "ren2023/thm43/contrast-balances-spike",
-    """With negatives, from a spectrum with one strong signal, the modalities end balanced: the balance score
-    is about r.""",
-    quotes=WITH_NEGATIVES,
+    """With negatives, from a spectrum with one strong signal, the representation ends with all r signals,
+    equally strong: its stable rank is about r.""",
+    quotes=(WITH_NEGATIVES, RECOVERS),
     quantifier="existential",
     word="There exists",
+    reading="of the valid spectra, the one that ends at rank one without negatives; in the limit of infinite "
+    "width singular vectors are the signals' by symmetry, so that their strengths alone are in question",
     looked=LOOKED,
     exists=True,
     broken_by=put("ends", "stable_rank", 1.0, moment="stage 2"),

@@ -15,7 +15,10 @@ KINDS = {
     "noises": "two noises",
 }
 """Cosines by their column, and between which columns of K_A and K_B they are."""
-POWER = "the power of m is ours: that of inner products of random columns"
+POWER = (
+    "the power of m is ours: that of inner products of random columns; how wide a network must be is lost "
+    "from our copy of the paper"
+)
 
 CLOSE = {
     "lemma-51": Quotation(

@@ -90,7 +90,8 @@ def nth(place: int) -> Callable[[pd.Series], pd.Series]:
     """The printed closed form (Eq. 18) gives the singular values in gradient descent from aligned layers.""",
     quotes=(EVOLVE, CLOSED_FORM),
     word="evolve according to",
-    reading="descent from aligned layers with λ = γ, S1 = S2 and U1 = U2, on views of correlation ρ",
+    reading="along a mode the views have the variances λ and γ and the correlation ρ; descent from aligned "
+    "layers with λ = γ, S1 = S2 and U1 = U2",
     erratum="substantive",
     misprint=Misprint(
         "substantive",
@@ -101,7 +102,7 @@ def nth(place: int) -> Callable[[pd.Series], pd.Series]:
             r"\gamma}}{s_1(0)^2}\right)e^{8t\sqrt{\lambda\gamma}-4\lambda t}-2\lambda^2}",
         ),
         corrected=Text(
-            "with λ = γ, s1 = s2 = s and c = ρ λ, "
+            "for views with the variances λ = γ and the correlation ρ along a mode, s1 = s2 = s and c = ρ λ, "
             "s² = (λ + c) / (2 λ² + ((λ + c) / s(0)² - 2 λ²) exp(-4 (λ + c) t))",
             r"s(t)^2=\frac{\lambda+c}{2\lambda^2+\left(\frac{\lambda+c}{s(0)^2}-2\lambda^2\right)e^{-4("
             r"\lambda+c)t}}\quad\text{if }\lambda=\gamma,\ s_1=s_2=s,\ c=\rho\lambda",
@@ -124,7 +125,7 @@ def closed_form() -> Cells:
 @claim(
     "skean2024/appD/barlow-closed-form-error",
     """Under Barlow Twins' loss the singular values in gradient descent from aligned layers are s² = 1 / (c +
-    (1 / s(0)² - c) exp(-4 c t)).""",
+    (1 / s(0)² - c) exp(-4 c t)), c being the views' covariance along a mode.""",
     at="Section 5.1, after Simon 2023",
     form="ours",
     reading="ours: the paper compares the losses in Figure 2 without a solution for Barlow Twins",

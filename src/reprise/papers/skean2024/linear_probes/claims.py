@@ -12,7 +12,7 @@ from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
 from reprise.evidence.comparison import LEARNED, MARGINS, PERCENT, Comparison, Measure, above, below, near
 from reprise.evidence.edits import plus, put
-from reprise.evidence.measures import applied, column, difference, once, rows, wide
+from reprise.evidence.measures import applied, beside, column, difference, once, rows, wide
 from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.lineup import EARLY, EPOCHS, METHODS, ROWS
 from reprise.papers.skean2024.printed import (
@@ -20,6 +20,7 @@ from reprise.papers.skean2024.printed import (
     BEST_EARLY,
     COMPETITIVE,
     NOTICEABLY_WORSE,
+    SUBSTANTIALLY,
 )
 from reprise.papers.skean2024.published import DATA_SETS, NEEDS, Number, numbers_of
 
@@ -28,6 +29,7 @@ SIZES = {0: "ten classes", 1: "many classes"}
 """Names of Table 2's data sets, by place."""
 OTHERS = tuple(key for key in ROWS if key != "frossl")
 OF_TABLE3 = tuple(key for key in OTHERS if key != "corinfomax")
+ALTERNATIVES = tuple(key for key in OF_TABLE3 if key != "frossl-no-logs")
 NO_LOGS = {
     "frossl-no-logs": "as Section 3.1 has it",
     "frossl-no-logs-unit-trace": "of covariances of trace 1",
@@ -66,6 +68,12 @@ def lead(method: str, epoch: int) -> Measure:
     return measure
 
 
+def mean_lead(method: str) -> Measure:
+    """FroSSL's lead over a method, on average over the epochs of Table 3."""
+    leads = beside(*(lead(method, epoch) for epoch in EPOCHS))
+    return applied(lambda each: each.mean(axis=1, skipna=False), leads)
+
+
 def gain_or_none(data_set: str, method: str) -> Measure:
     """Gain of a method's linear probe over its random initialisation; 0 where the network diverged."""
     where = {"data_set": data_set, "method": method}
@@ -73,13 +81,13 @@ def gain_or_none(data_set: str, method: str) -> Measure:
     return applied(lambda top1, start: (top1 - start).fillna(0.0), *ends)
 
 
-def ahead(methods: Sequence[str], epochs: Sequence[int]) -> Cells:
-    """FroSSL leads every method at every epoch of Table 3."""
+def ahead(methods: Sequence[str], epochs: Sequence[int], margin: float = 0.0) -> Cells:
+    """FroSSL leads every method at every epoch of Table 3, by more than a margin."""
     has_learned = learned(of_table3, method="frossl")
     for method, epoch in product(methods, epochs):
         yield (
             f"{METHODS[method].name}, epoch {epoch}",
-            above(lead(method, epoch), 0.0, unit=LEAD, learned=has_learned),
+            above(lead(method, epoch), margin, unit=LEAD, learned=has_learned),
         )
 
 
@@ -140,15 +148,40 @@ def early_lead_of_those_trained() -> Cells:
 
 @claim(
     "skean2024/sec6.1/best-dimension-contrastive",
-    """FroSSL's online accuracy is above that of every other dimension-contrastive method at each epoch of
-    Table 3.""",
+    """FroSSL's online accuracy is above that of each other dimension-contrastive method, on average over the
+    epochs of Table 3.""",
     quotes=BEST_DIMENSION,
     word="outperforms all other",
-    reading=SHARES,
+    reading=f"the sentence names no epoch; {SHARES}",
+    looked="the average over epochs, after each had been judged",
     broken_by=NOTHING_ONLINE,
 )
 def best_dimension_contrastive() -> Cells:
-    return ahead([key for key in OF_TABLE3 if METHODS[key].family == "dimension-contrastive"], EPOCHS)
+    has_learned = learned(of_table3, method="frossl")
+    for key in OF_TABLE3:
+        if METHODS[key].family == "dimension-contrastive":
+            yield METHODS[key].name, above(mean_lead(key), 0.0, unit=LEAD, learned=has_learned)
+
+
+@claim(
+    "skean2024/sec7/substantially-stronger",
+    """FroSSL's online accuracy is above that of other methods by more than the margin of accuracies, on
+    average over them and the first three epochs of Table 3.""",
+    quotes=(
+        SUBSTANTIALLY,
+        Quotation(
+            "FroSSL achieves strong performance, especially when models are trained for fewer epochs",
+            at="Section 1",
+        ),
+    ),
+    quantifier="generic",
+    word="substantially stronger performance than",
+    reading=f"substantially: by more than the margin of accuracies (ours); {SHARES}",
+    looked="the claim, after the early lead over the methods trained here had been judged",
+    broken_by=NOTHING_ONLINE,
+)
+def substantially_stronger() -> Cells:
+    return ahead(ALTERNATIVES, EARLY, MARGINS["accuracy"])
 
 
 @claim(

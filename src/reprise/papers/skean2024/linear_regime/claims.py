@@ -20,7 +20,8 @@ Which = str | None
 """One of the ways to make views, or None for those that claims read."""
 LOSS: dict[Run, str] = {"frossl": "Eq. 8", "barlow": "Barlow Twins' variant"}
 THRESHOLD = 0.25
-"""An eigenvalue has risen here: at half the least end value under Eq. 8, (1 + ρ)/2 with ρ = 0."""
+"""An eigenvalue has risen here: at half the least end value under Eq. 8, (1 + ρ)/2 with views of correlation
+ρ = 0."""
 COMPARED = Quotation(
     "Shown in Figure 2 is a comparison between Equation (10) and the Barlow Twins variant",
     at="Figure 2, Section 5.1",
@@ -152,7 +153,7 @@ def hessian() -> Cells:
 @claim(
     "skean2024/fig2/rise-ratio",
     f"""Under {LOSS["barlow"]} the {SHOWN}th eigenvalue takes 1 + 1/ρ times as long to half its end value as
-    under Eq. 8, twice where both views are the image itself.""",
+    under Eq. 8, ρ being the views' correlation in its mode: twice where both are the image itself.""",
     at=THEORY,
     form="ours",
     word="times as long",

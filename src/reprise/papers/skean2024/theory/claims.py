@@ -62,7 +62,7 @@ def _change(loss: str) -> Measure:
 
 @claim(
     f"skean2024/table1/rotation-{BARLOW}",
-    "A rotation of the embeddings changes Barlow Twins without feature normalisation (λ = .005).",
+    "A rotation of the embeddings changes Barlow Twins without feature normalisation (Eq. 3, λ = .005).",
     quotes=Quotation(
         "is not rotationally invariant with respect to the embeddings", at="Section 3, after Eq. 3"
     ),

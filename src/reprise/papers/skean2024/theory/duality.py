@@ -88,31 +88,6 @@ def proposition_31(point: Descents) -> Errors:
 
 
 @formula(
-    "appE1-constant",
-    "For dimensions of unit variance, |Z1ᵀZ1|²_F + |Z2ᵀZ2|²_F is {}.",
-    at="Appendix E.1, second step",
-    wrong=Misprint(
-        "typo",
-        printed=Text(
-            "L_nc(Z1) + L_nc(Z2) + 2 D",
-            r"L_{\mathrm{nc}}(Z_1)+L_{\mathrm{nc}}(Z_2)+2D",
-        ),
-        corrected=Text(
-            "L_nc(Z1) + L_nc(Z2) + 2 D N²",
-            r"L_{\mathrm{nc}}(Z_1)+L_{\mathrm{nc}}(Z_2)+2DN^2",
-        ),
-        note="with unit variance ZᵀZ has N on its diagonal, not 1; 2 D is right for columns of unit length",
-    ),
-    tried_at=two_views,
-)
-def constant_of_unit_variance(point: Views) -> Errors:
-    samples, dims = point.z1.shape
-    z1, z2 = (samples**0.5 * unit_columns(z) for z in (point.z1, point.z2))
-    diagonals = sum(energy(z) - off_dimensions(z) for z in (z1, z2))
-    return Errors(printed=off_by(2 * dims, diagonals), corrected=off_by(2 * dims * samples**2, diagonals))
-
-
-@formula(
     "prop32/minimum",
     "For unit-length embeddings, FroSSL is log(L_c(Z1) + N) + log(L_c(Z2) + N) + MSE, and embeddings that "
     "minimise it minimise L_c of both views, at 0 or, if larger, N² / D - N.",
@@ -236,7 +211,6 @@ def equal_norms(point: Candidates) -> Errors:
 
 FORMULAS: tuple[Formula, ...] = (
     proposition_31,
-    constant_of_unit_variance,
     proposition_32,
     doubly_stochastic,
     equal_norms,

@@ -46,29 +46,6 @@ def one_norm(point: Views) -> Errors:
 
 
 @formula(
-    "appA-std",
-    "Normalised by √D Z / |Z|, with a norm per dimension, each dimension has standard deviation {}.",
-    at="Appendix A",
-    quotes=Quotation("normalize dimensions to sqrt(D) std", at="Appendix A"),
-    word="to sqrt(D) std",
-    wrong=Misprint(
-        "typo",
-        printed=Text("√D", r"\sqrt{D}"),
-        corrected=Text("√(D / N)", r"\sqrt{D/N}"),
-        note="√D is its norm",
-    ),
-    tried_at=two_views,
-)
-def standard_deviation(point: Views) -> Errors:
-    samples, dims = point.z1.shape
-    found = by_dimension(point.z1).std(0)
-    return Errors(
-        printed=off_by(found, np.full(dims, dims**0.5)),
-        corrected=off_by(found, np.full(dims, (dims / samples) ** 0.5)),
-    )
-
-
-@formula(
     "appA-log",
     "The pseudocode's `{}` is one view's variance term of Eq. 4.",
     at="Appendix A",
@@ -89,4 +66,4 @@ def half_of_the_logarithm(point: Views) -> Errors:
     return Errors(printed=off_by(np.log(norm), expected), corrected=off_by(np.log(norm**2), expected))
 
 
-FORMULAS: tuple[Formula, ...] = (one_norm, standard_deviation, half_of_the_logarithm)
+FORMULAS: tuple[Formula, ...] = (one_norm, half_of_the_logarithm)

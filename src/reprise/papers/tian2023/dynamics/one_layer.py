@@ -87,7 +87,7 @@ def energy_factor(rng: Random, largest: int) -> Unit:
 @formula(
     "sec2-energy",
     "Lemma 3's dynamics are the gradient of the energy {}.",
-    at="Section 2, before and after Eq. 3",
+    at="Section 2, after Eq. 3",
     wrong=Misprint(
         "typo",
         printed=Text("E_α := tr C_α[f]", r"\mathcal{E}_{\alpha}:=\operatorname{tr}C_{\alpha}[f]"),
@@ -96,6 +96,10 @@ def energy_factor(rng: Random, largest: int) -> Unit:
         ),
         note="as before Eq. 3 and in Eq. 5",
     ),
+    quotes=Quotation(
+        "For the energy function ... in this work we mainly study its landscape", at="Section 2, after Eq. 3"
+    ),
+    word="For the energy function",
     tried_at=energy_factor,
 )
 def energy_that_is_climbed(point: Unit) -> Errors:

@@ -116,16 +116,16 @@ def stationary_v(rng: Random, largest: int) -> TopLayer:
 
 @formula(
     "sec4-stationary",
-    "A top layer of fixed norm {}.",
+    "Of two layers, {} (tried: V alone, of fixed norm, with C_α[f1] held).",
     at="Section 4, after Lemma 4",
     wrong=Misprint(
-        "substantive",
-        printed=Text("is stationary only if it is v sᵀ, s the top eigenvector of C_α[f1]"),
+        "typo",
+        printed=Text("a necessary condition for (W, V) to be a stationary point is that V = v sᵀ"),
         corrected=Text(
-            "tends to v sᵀ, s the top eigenvector of C_α[f1], from almost every start, but is stationary "
-            "with any eigenvector"
+            "for it to be a stable point: V tends to v sᵀ, s the top eigenvector of C_α[f1], from almost "
+            "every start, and is stationary with any eigenvector"
         ),
-        note="v sᵀ is necessary for a stable point, not for a stationary one",
+        note="a wrong word: Assumption 2 takes it of V that has always converged",
     ),
     quotes=Quotation(
         "a necessary condition for ... to be a stationary point is that", at="Section 4, after Lemma 4"

@@ -12,6 +12,8 @@ from reprise.evidence.identities import Array, Random, size
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.experiment import Params
 
+ELSEWHERE, BEYOND = "share of starts that end elsewhere", "probability beyond the bound"
+"""Units of errors."""
 STARTS = 200
 
 
@@ -95,15 +97,22 @@ def two_patterns(rng: Random, largest: int) -> Weights:
 
 @formula(
     "thm6-winner",
-    "A unit weight between two patterns, of which one is modulated, goes to {}.",
+    "In the proof of Theorem 6, which itself holds: between two patterns, of which one is modulated, {}.",
     at="Theorem 6, proof, Eqs. 146 and 148 and after Eq. 151, Appendix C.3",
     wrong=Misprint(
         "substantive",
-        printed=Text("the pattern with the smallest critical time t*_l"),
-        corrected=Text("the pattern with the larger y_l(0) + b_l"),
+        printed=Text("the one with the smallest critical time t*_l is the winner"),
+        corrected=Text("the one with the larger y_l(0) + b_l is"),
         note="the proof drops the normalisation, but ẏ_l = (y_l + b_l) y_l is not invariant to a common "
         "rescaling; the rule holds without modulation, and Theorem 6 itself holds",
     ),
+    quotes=Quotation(
+        "By comparing the critical time we know which component ... is the winner, without computing the "
+        "normalization constant",
+        at="Theorem 6, proof, after Eq. 148, Appendix C.3",
+    ),
+    word="is the winner",
+    unit=ELSEWHERE,
     tried_at=two_patterns,
 )
 def winner_of_two(point: Weights) -> Errors:
@@ -131,6 +140,7 @@ def larger_basin(rng: Random, largest: int) -> Weights:
     "thm6/basin-kept",
     "No unit weight that goes to the pattern u_l for A_k leaves it for A_k + c u_l u_lᵀ, c > 0.",
     at="Theorem 6, Section 4.2",
+    unit=ELSEWHERE,
     tried_at=larger_basin,
 )
 def basin_is_kept(point: Weights) -> Errors:
@@ -178,6 +188,7 @@ def single_modulation(rng: Random, largest: int) -> Advantages:
         note="P[E_l] is never above 1/2: the range ε_l <= 1 is missing, and in Eq. 156 too. The bound for "
         "negative modulation, and with it Eq. 157, lacks the range ε_l >= -2",
     ),
+    unit=BEYOND,
     tried_at=single_modulation,
     is_bound=True,
 )
@@ -193,6 +204,7 @@ def strong_modulation(point: Advantages) -> Errors:
     "eq155/negative",
     "A pattern with a disadvantage -2 <= ε < 0 wins with a probability P[E_l] of at most (1 + ε/2)ᵈ/d.",
     at="Remark after Theorem 6, negative modulation, Appendix C.3",
+    unit=BEYOND,
     tried_at=single_modulation,
     is_bound=True,
 )

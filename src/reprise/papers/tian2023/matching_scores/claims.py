@@ -1,7 +1,7 @@
 """What the paper says of Figures 4, 5, 9 and 10, in every cell that its sentences are about.
 
 Linear filters are compared with tokens by |cos|, and others by cos, as in the authors' code, which made the
-figures; Eq. 16 has cos for all, which is an error (`eq16-code`).
+figures; Eq. 16 has cos for all (`eq16-code`).
 """
 
 import math
@@ -376,12 +376,13 @@ def similar_trends() -> Comparison:
             r"\max_m\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
         ),
         corrected=Text(
-            "max_m |cos| for the linear activation, as in the code that made the figures",
+            "max_m |cos| for the linear activation, as in the authors' code",
             r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
             r"\text{for a linear activation}",
         ),
-        note="with a filter and its weights above turned round, a linear net computes the same, so that the "
-        "sign of cos is chance",
+        note="text and code differ, and the figures come out by the code: with a filter and its weights "
+        "above turned round a linear net computes the same, so that the sign of cos is chance, and at "
+        "beta = 1 the scores cancel",
         changes_result=True,
     ),
     broken_by=tuple(
