@@ -25,7 +25,10 @@ HEADLINES = {
     "the features learned by contrastive learning with negative pairs is much more balanced": (
         "ren2023/fig1/contrastive-more-balanced"
     ),
-    "can recover all the singular vectors of": "ren2023/thm43/contrast-balances-spike",
+    "can recover all the singular vectors of": (
+        "ren2023/fig1/contrastive-condition-one",
+        "ren2023/thm43/contrast-balances-spike",
+    ),
     "without negative pairs, the learned representation is close to a rank one solution": (
         "ren2023/thm43/spike-rank-one"
     ),

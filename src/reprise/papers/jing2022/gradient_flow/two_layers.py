@@ -119,8 +119,8 @@ def small_augmentation(rng: Random, largest: int) -> Linear:
 
 @formula(
     "thm2-limit",
-    "For two linear layers under a positive definite X, {} (tried: X fixed, until |W1|² has grown a "
-    "hundredfold).",
+    "In the proof of Theorem 2: for two linear layers under a positive definite X, {} (tried: this line "
+    "alone, with X fixed, until |W1|² has grown a hundredfold).",
     at="Theorem 2, proof, Appendix B.5",
     wrong=Misprint(
         "substantive",
@@ -129,7 +129,8 @@ def small_augmentation(rng: Random, largest: int) -> Linear:
             "W1 W1ᵀ - W2ᵀ W2 = C for all time", r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t"
         ),
         note="as the proof itself derives; it drops C because the norms grow without bound, which they need "
-        "not. Theorem 2 does not assume C = 0, and fails without it: a counterexample is in docs/readings.md",
+        "not. The points show this of the line alone; Theorem 2, which does not assume C = 0, is false by "
+        "the counterexample in docs/readings.md",
     ),
     tried_at=small_augmentation,
 )

@@ -43,10 +43,10 @@ def is_aligned(arm: str) -> Comparison:
 
 @claim(
     "jing2022/sec61/frozen-aligned",
-    """As the paper suspects, alignment needs only one of the two layers to evolve: W1 aligns with a frozen
-    W2.""",
+    """As the paper suspects, alignment needs only one of V2 and U1 to evolve: W1 aligns with a frozen W2.""",
     quotes=ONE_EVOLVES,
     word="only requires one of",
+    reading="ours: U1 is the one, and W2's singular values are frozen, too",
     broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="frozen"),
 )
 def frozen_aligned() -> Comparison:
@@ -55,10 +55,11 @@ def frozen_aligned() -> Comparison:
 
 @claim(
     "jing2022/sec61/diagonal-aligned",
-    """As the paper suspects, a projector need only be diagonal: W1 aligns with a second layer that is
-    constrained to be diagonal.""",
+    """As the paper suspects, alignment needs only one of V2 and U1 to evolve, so that a diagonal projector
+    will do: W1 aligns with a second layer that is constrained to be diagonal.""",
     quotes=DIAGONAL,
     word="only needs to be diagonal",
+    reading="ours: U1 is the one; of what a projector is needed for, the alignment alone is judged",
     broken_by=put("trajectory", "off_diagonal_mass", 0.7, arm="diagonal"),
 )
 def diagonal_aligned() -> Comparison:

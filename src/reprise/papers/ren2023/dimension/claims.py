@@ -11,6 +11,7 @@ from reprise.evidence.claim import Quotation, claim
 from reprise.evidence.comparison import Comparison, Measure, above, agrees, below, in_every_case
 from reprise.evidence.edits import put
 from reprise.evidence.measures import applied, column, ratio
+from reprise.papers.ren2023.words import RECOVERS
 
 SLOPE = "slope against log d, for every two neighbouring d"
 DISTANCE_UNIT = "|K_A - K_B| / |K_A|"
@@ -28,10 +29,6 @@ WITH_NEGATIVES = Quotation(
     "Contrastive loss. There exists ... such that, for any valid ... at which the learned representations "
     "are aligned and balanced",
     at="Theorem 4.3 (b), Section 4",
-)
-RECOVERS = Quotation(
-    "much more balanced, meaning that ... can recover all the singular vectors of",
-    at="Section 1, contribution 4",
 )
 BOTH_ALIGN = Quotation(
     "though both contrastive and non-contrastive methods can align the representations", at="Section 4"

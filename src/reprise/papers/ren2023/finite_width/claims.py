@@ -15,10 +15,11 @@ KINDS = {
     "noises": "two noises",
 }
 """Cosines by their column, and between which columns of K_A and K_B they are."""
-POWER = (
-    "the power of m is ours: that of inner products of random columns; how wide a network must be is lost "
-    "from our copy of the paper"
+WIDTH = (
+    "the paper asks for a sufficiently (polynomially) large m (Theorem 4.3, Lemma B.1); what more it says of "
+    "m our copy has lost"
 )
+POWER = f"the power of m is ours: that of inner products of random columns; {WIDTH}"
 
 CLOSE = {
     "lemma-51": Quotation(
@@ -169,6 +170,7 @@ def noises_stay_orthogonal() -> Cells:
     width at most doubles.""",
     quotes=AT_MOST_DOUBLE,
     word="at most double",
+    reading=WIDTH,
     broken_by=times("widths", tuple(KINDS), 4.0, loss="contrastive", stage=2),
 )
 def cosines_double_at_most() -> Cells:

@@ -14,7 +14,7 @@ from reprise.evidence.claim import Cells, Claim, Quotation, claim, each
 from reprise.evidence.comparison import MARGINS, SHARE, Comparison, Measure, above, agrees, below, near
 from reprise.evidence.edits import times
 from reprise.evidence.measures import applied, column, course, each_seed, interned, last, once, rows
-from reprise.papers.ren2023.words import STAGE_NAMES
+from reprise.papers.ren2023.words import RECOVERS, STAGE_NAMES
 
 When = Literal["start", "aligned", "stage 1", "rest", "end"]
 """Before the first step; at the first measurement of Stage 1 at which the modalities are aligned; at the end
@@ -162,12 +162,13 @@ def condition_rises() -> Cells:
 @claim(
     "ren2023/fig1/contrastive-condition-one",
     """In contrastive training, Stage 2 (large temperature τ²) brings the condition number of the
-    representation to about 1.""",
-    quotes=TO_ONE,
+    representation to about 1: it has all r singular vectors of A and of B, about equally strong.""",
+    quotes=(TO_ONE, RECOVERS),
     quantifier="generic",
     word="will reduce",
-    reading=f"about 1: {ABOUT}",
-    looked=AT_REST,
+    reading=f"about 1: {ABOUT}; K_A = W_Aᵀ A and K_B have r singular values each, and the larger of their "
+    "condition numbers is read; noise is not in it",
+    looked=f"{AT_REST}; that it is Section 1's recovery of singular vectors",
     broken_by=times("trajectory", "condition", 1.4, loss="contrastive", stage=2),
 )
 def condition_one() -> Cells:
