@@ -1,14 +1,14 @@
 """Searches for a setting in which SimCLR collapses without a projector, by the rule of collapse_search.md.
 
 Settings are drawn at random until their trainings are estimated to take an hour of one core. Each has one
-network without a projector; networks with one are not looked at. Prints a row a setting as it is trained, and
-writes docs/collapse_search.csv at the end. Trained networks are cached, so that a second run goes on.
+network without a projector; networks with one are not looked at. Prints a row a setting as it is trained,
+and writes docs/collapse_search.csv at the end, to which `collapse_search.py confirm` adds five further seeds
+of each setting that collapsed. Trained networks are cached, so that a second run goes on.
 """
 
-import csv
-import os
 import sys
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from random import Random
 
@@ -28,6 +28,7 @@ from reprise.training.optimisers import LARS, SGD, AdamW
 ROOT = Path(__file__).parents[1]
 MINUTES, LONGEST = 60.0, 0.75
 """Of one core, as estimated: of all trainings, and of one, above which a setting is skipped."""
+CONFIRM = sys.argv[1:] == ["confirm"]
 SEED = 100
 """One that no experiment uses."""
 NET = "none"
@@ -92,14 +93,14 @@ def points() -> list[Training]:
     return drawn
 
 
-def measured(point: Training, pixels: pd.DataFrame) -> dict[str, object]:
+def measured(point: Training, pixels: pd.DataFrame, seed: int) -> dict[str, object]:
     """The row of a setting: what was drawn; what the probe `gains`, and whether the network has `learned`;
     ln(smallest / largest value) and the largest `fall` of ln between neighbours, before and after training;
     and whether the setting `collapses`: it has learned, and shows a collapse that was not there at first."""
     data = point.source.load()
     labels = {point.data_set: (data.labels, data.test_labels)}
-    after = trained(point, NET, SEED, labels, ROOT, {}, progress=lambda share: None)
-    before = start(point, SEED, labels, ROOT, {}, progress=lambda share: None)
+    after = trained(point, NET, seed, labels, ROOT, {}, progress=lambda share: None)
+    before = start(point, seed, labels, ROOT, {}, progress=lambda share: None)
     row: dict[str, object] = {
         "data_set": point.data_set,
         "temperature": point.temperature,
@@ -129,22 +130,24 @@ def measured(point: Training, pixels: pd.DataFrame) -> dict[str, object]:
 
 
 def main() -> None:
-    """Trains every `sys.argv[1]`-th setting, from the `sys.argv[2]`-th on; all by default."""
+    """Trains the settings, and with `confirm` five further seeds of those that collapsed."""
     torch.set_num_threads(1)
-    every, first = (int(text) for text in sys.argv[1:3]) if len(sys.argv) > 2 else (1, 0)
+    file = ROOT / "docs" / "collapse_search.csv"
+    found = pd.read_csv(file) if CONFIRM else None
+    numbers = found.loc[found["collapses"], "point"] if found is not None else range(len(points()))
+    seeds = range(SEED + 1, SEED + 6) if CONFIRM else [SEED]
     pixels = {}
     for name in DATA_SETS:
         source = replaced(replaced(Training(), BASE), {"data_set": name}).source
         shares = pixel_baselines(source, Training().probe, seed=0, device="cpu")
         pixels[name] = pd.DataFrame({what: [100 * share] for what, share in zip(PIXELS, shares, strict=True)})
     rows = []
-    for number, point in [*enumerate(points())][first::every]:
-        rows.append({"point": number, **measured(point, pixels[point.data_set])})
+    for number, seed in product(numbers, seeds):
+        point = points()[number]
+        rows.append({"point": number, "seed": seed, **measured(point, pixels[point.data_set], seed)})
         print(*rows[-1].values(), flush=True)
-    with (ROOT / "docs" / "collapse_search.csv").open("w") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator=os.linesep)
-        writer.writeheader()
-        writer.writerows(rows)
+    table = pd.concat([found, pd.DataFrame(rows)]) if found is not None else pd.DataFrame(rows)
+    table.to_csv(file, index=False)
 
 
 if __name__ == "__main__":
