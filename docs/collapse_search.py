@@ -26,11 +26,12 @@ from reprise.training.baselines import pixel_baselines
 from reprise.training.optimisers import LARS, SGD, AdamW
 
 ROOT = Path(__file__).parents[1]
-MINUTES, LONGEST = 60.0, 0.75
-"""Of one core, as estimated: of all trainings, and of one, above which a setting is skipped."""
-CONFIRM = sys.argv[1:] == ["confirm"]
+MINUTES = 60.0
+"""All trainings together take so many minutes of one core, as estimated."""
+LONGEST = 0.75
+"""A setting whose training is estimated to take more minutes is skipped."""
 SEED = 100
-"""One that no experiment uses."""
+"""The seed of all networks, which no experiment uses."""
 NET = "none"
 BASE = {
     "root": str(ROOT / "data"),
@@ -38,7 +39,7 @@ BASE = {
     "recipe": "shapes",
     "probe_views": 0,
 }
-"""What all settings share: small networks, and stand-ins that need no download."""
+"""All settings share these: small networks, and stand-ins that need no download."""
 DATA_SETS = ("textures", "shapes")
 TEMPERATURES = (0.05, 0.1, 0.2, 0.5)
 WIDTHS = (8, 16, 32)
@@ -52,7 +53,7 @@ OPTIMISERS = (
     AdamW(learning_rate=0.002, weight_decay=1e-6),
     AdamW(learning_rate=0.01, weight_decay=1e-6),
 )
-"""With the rates of a batch of 256, from which others follow in proportion."""
+"""The rates are those of a batch of 256; other batches have them in proportion."""
 BATCHES = (64, 128, 256)
 CROPS = (0.08, 0.2, 0.4)
 COLOURS = ((0.4, 0.1), (0.6, 0.5))
@@ -133,9 +134,11 @@ def main() -> None:
     """Trains the settings, and with `confirm` five further seeds of those that collapsed."""
     torch.set_num_threads(1)
     file = ROOT / "docs" / "collapse_search.csv"
-    found = pd.read_csv(file) if CONFIRM else None
-    numbers = found.loc[found["collapses"], "point"] if found is not None else range(len(points()))
-    seeds = range(SEED + 1, SEED + 6) if CONFIRM else [SEED]
+    drawn, found = points(), pd.DataFrame()
+    numbers, seeds = range(len(drawn)), range(SEED, SEED + 1)
+    if sys.argv[1:] == ["confirm"]:
+        found = pd.read_csv(file).query("seed == @SEED")
+        numbers, seeds = found.loc[found["collapses"], "point"], range(SEED + 1, SEED + 6)
     pixels = {}
     for name in DATA_SETS:
         source = replaced(replaced(Training(), BASE), {"data_set": name}).source
@@ -143,11 +146,10 @@ def main() -> None:
         pixels[name] = pd.DataFrame({what: [100 * share] for what, share in zip(PIXELS, shares, strict=True)})
     rows = []
     for number, seed in product(numbers, seeds):
-        point = points()[number]
+        point = drawn[number]
         rows.append({"point": number, "seed": seed, **measured(point, pixels[point.data_set], seed)})
         print(*rows[-1].values(), flush=True)
-    table = pd.concat([found, pd.DataFrame(rows)]) if found is not None else pd.DataFrame(rows)
-    table.to_csv(file, index=False)
+    pd.concat([found, pd.DataFrame(rows)]).to_csv(file, index=False)
 
 
 if __name__ == "__main__":
