@@ -227,7 +227,7 @@ def test_and_does_not_fail_without_one(checkout, capsys, verdicts):
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize("kind", ["typo", "substantive"])
+@pytest.mark.parametrize("kind", ["typo", "condition", "substantive"])
 @pytest.mark.parametrize(
     ("form", "error", "verdict", "code"),
     [

@@ -110,7 +110,7 @@ def test_an_erratum_follows_from_a_misprint_and_names_the_claim_that_shows_it():
     assert (erratum.id, erratum.kind, erratum.where) == ("k/binomial", "typo", "Eq. 1, Section 2")
     assert (erratum.printed, erratum.corrected) == ("a² + b²", "a² + 2ab + b²; its proof inherits it")
     assert (erratum.printed_formula, erratum.corrected_formula) == ("a^2+b^2", "a^2+2ab+b^2")
-    assert erratum.shown_by == ("k/binomial",)
+    assert erratum.shown_by == "k/binomial"
     assert not erratum.changes_result
     assert right.own_erratum is None
 

@@ -666,6 +666,20 @@ def test_a_letter_says_what_is_contradicted_and_asks_what_was_assumed(
     assert ("Nothing more is contradicted that we could try" in text) == (ground == "reduced")
     assert "- `rate=0.1` (new2030/toy): a usual rate" in text
     assert "Equation 3: printed a < b; we read" in text
+    assert "`python docs/counterexamples.py new2030/eq3/less`" in text
+    assert "What depends on a choice" not in text
+
+
+def test_a_letter_names_what_each_open_verdict_depends_on(tier: Tier, claims: pd.DataFrame) -> None:
+    paper = build.build(tier, claims, []).papers[0]
+    claim = paper.claims[0].model_copy(
+        update={"verdict": "depends", "label": "depends", "erratum": "", "reason": "fails with a rate of 1"}
+    )
+    paper = paper.model_copy(update={"version": "arXiv:2030.1v1", "claims": [claim], "headlines": []})
+    report = build.build(tier, claims, []).model_copy(update={"papers": [paper]})
+    text = results.letters(report)["new2030.md"].decode()
+    section = text.partition("## What depends on a choice, or is too small to name")[2]
+    assert f"- {claim.source}: {claim.statement} **depends**: fails with a rate of 1." in section
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"sha256": {}}'])

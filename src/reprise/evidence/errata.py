@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-ErratumKind = Literal["typo", "substantive"]
+ErratumKind = Literal["typo", "condition", "code", "substantive"]
 """A slip of the pen (a sign, an index, a factor, a wrong word), so that the statement that was meant is plain
-and holds; or a statement that is false as it stands: a theorem, proposition, remark or sentence."""
+and holds; a condition that a statement leaves out, with which it holds; a text that differs from the authors'
+code; or a statement that is false as it stands: a theorem, proposition, remark or sentence."""
 
 
 class Text(NamedTuple):
@@ -41,11 +42,10 @@ class Erratum:
     """One error: as printed, as corrected, and how it was shown.
 
     Attributes:
-        changes_result: False for a misprint, which misleads nobody who reads on; True for a false statement,
-            and for a slip with which later lines, or a reader who computes as printed, come to another
-            result.
-        shown_by: the ids of the claims in which, on the same numbers, the printed form fails and the
-            corrected one holds; empty for an erratum by reading.
+        changes_result: False for an error that misleads nobody who reads on; True for a false statement, and
+            for an error with which later lines, or a reader who computes as printed, come to another result.
+        shown_by: the id of the claim in which, on the same numbers, the printed form fails and the corrected
+            one holds; empty for an erratum by reading.
         printed_formula, corrected_formula: both in LaTeX; empty where the paper has words or code.
     """
 
@@ -55,7 +55,7 @@ class Erratum:
     printed: str
     corrected: str
     changes_result: bool
-    shown_by: tuple[str, ...] = ()
+    shown_by: str = ""
     printed_formula: str = ""
     corrected_formula: str = ""
 
@@ -69,7 +69,7 @@ class Erratum:
             printed=misprint.printed.words,
             corrected="; ".join(filter(None, (misprint.corrected.words, misprint.note))),
             changes_result=misprint.changes_result or misprint.kind == "substantive",
-            shown_by=(id,),
+            shown_by=id,
             printed_formula=misprint.printed.latex,
             corrected_formula=misprint.corrected.latex,
         )
@@ -90,7 +90,7 @@ def read(
 
     Args:
         formulas: as printed and as corrected, in LaTeX.
-        changes_result: whether a typo does; a false statement always does.
+        changes_result: whether another error than a false statement does, which always does.
     """
     return Erratum(
         id=f"{paper}/{name}",

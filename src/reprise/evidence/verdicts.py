@@ -26,7 +26,7 @@ GROUNDS = {
     "single numbers": "a printed number with its spread, one draw of the process: its table is judged whole",
     "restated by us": "theory, derived again: our copy of the paper has lost its formulas in conversion",
     "our own": "what we say and the paper does not: corrections of its false statements, and remarks",
-    "errata": "misprints: each formula as printed, and as corrected",
+    "errata": "misprints, and conditions left out: each as printed, and as corrected",
     "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
     "not run": "no verdict yet; each says what is missing",
 }
@@ -247,7 +247,7 @@ def ground(row: Mapping[Any, Any]) -> str:
     """What a verdict stands on, one of `GROUNDS`."""
     if row["verdict"] == "not run":
         return "not run"
-    if row["erratum"] == "typo":
+    if row["erratum"] not in ("", "substantive"):
         return "errata"
     if row["form"] != "printed":
         return "our own" if row["form"] == "ours" else "restated by us"

@@ -251,5 +251,5 @@ def _erratum(erratum: Found) -> Erratum:
         corrected=erratum.corrected,
         printed_mathml=mathml(erratum.printed_formula) if erratum.printed_formula else "",
         corrected_mathml=mathml(erratum.corrected_formula) if erratum.corrected_formula else "",
-        shown_by=list(erratum.shown_by),
+        shown_by=erratum.shown_by,
     )

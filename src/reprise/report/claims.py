@@ -49,7 +49,7 @@ class Claims:
         """A claim, with what the paper says of it."""
         id = row["claim"]
         definition, experiment = self.paper.claims[id]
-        about = [erratum for erratum in self.paper.errata if id in erratum.shown_by]
+        about = [erratum for erratum in self.paper.errata if id == erratum.shown_by]
         values = self._values(row, definition)
         printed = _published(row, definition) if id in self._printed else None
         low, high = definition.shown(finite(row["low"]), finite(row["high"]))
@@ -210,7 +210,7 @@ def _is_robust(row: Row) -> bool:
     return (
         row["verdict"] == row["verdict_twice_margin"] == "contradicted"
         and (row["stands"] == "everywhere" or not row["settings"])
-        and row["erratum"] != "typo"
+        and row["erratum"] in ("", "substantive")
         and row["form"] != "ours"
         and not wording.is_only_here(row)
         and ground(row) != "single numbers"

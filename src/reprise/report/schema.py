@@ -283,8 +283,8 @@ class Erratum(Part):
     corrected: str
     printed_mathml: str
     corrected_mathml: str
-    shown_by: list[str]
-    """The claims that show it; empty for an error found by reading."""
+    shown_by: str
+    """The claim that shows it; empty for an error found by reading."""
 
 
 class Errata(Part):
