@@ -679,7 +679,7 @@ def test_a_letter_names_what_each_open_verdict_depends_on(tier: Tier, claims: pd
     report = build.build(tier, claims, []).model_copy(update={"papers": [paper]})
     text = results.letters(report)["new2030.md"].decode()
     section = text.partition("## What depends on a choice, or is too small to name")[2]
-    assert f"- {claim.source}: {claim.statement} **depends**: fails with a rate of 1." in section
+    assert f"- {claim.source}: {claim.statement} **depends**, reduced: fails with a rate of 1." in section
 
 
 @pytest.mark.parametrize("damage", ["{", "[]", '{"sha256": {}}'])

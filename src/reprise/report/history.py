@@ -107,15 +107,19 @@ def _cause(claim: str, old: str, again: str | None, now: str, tier: Tier, publis
 
 
 def courses(history: Sequence[Change], paper: str) -> list[dict[str, str]]:
-    """A row a claim of a paper whose verdict has changed: all of its verdicts and what changed them."""
+    """A row a claim of a paper whose verdict has changed, or that was dropped: all of its verdicts and what
+    changed them, and the last before."""
     by_claim: dict[str, list[Change]] = {}
     for each in history:
         if each.claim.startswith(f"{paper}/"):
             by_claim.setdefault(each.claim, []).append(each)
     return [
-        {"claim": claim, "verdicts": " → ".join([each[0].before, *map(_after, each)]), "why": each[-1].why}
+        {
+            "claim": claim, "verdicts": " → ".join([each[0].before, *map(_after, each)]),
+            "before": each[-1].before, "now": each[-1].now, "why": each[-1].why,
+        }
         for claim, each in sorted(by_claim.items())
-    ]
+    ]  # fmt: skip
 
 
 def _after(change: Change) -> str:
