@@ -31,7 +31,7 @@ def test_figure_3(smoke):
     (legend,) = panels[0].figure.legends
     names = [text.get_text() for text in legend.get_texts()]
     assert names[:3] == [f"h = {width}" for width in WIDTHS]
-    assert names[3:6] == ["descent (11)", "ODE (12)", "corrected ODE"]
+    assert names[3:6] == ["descent (11)", "ODE (12)", "Euclidean ODE"]
     styles = [handle.get_linestyle() for handle in legend.legend_handles[3:6]]
     assert styles == [line.get_linestyle() for line in lines_of(panels[0])[:3]]
 
@@ -102,7 +102,7 @@ def test_figure_4(smoke):
     names = {
         "descent": "descent (11)",
         "printed": "ODE (12)",
-        "corrected": "corrected ODE",
+        "corrected": "Euclidean ODE",
         "start": "random start",
         "limit": "their limit",
         "tanh": "tanh net",

@@ -39,6 +39,16 @@ def test_methods_that_a_run_leaves_out_decide_one_sentence_and_not_the_other(nam
     assert judge(CLAIMS[f"skean2024/sec6.1/{name}-of-those-trained"], tables).verdict == "reproduced"
 
 
+def test_a_slower_method_is_searched_for_beside_every_sample_contrastive_one():
+    claim = CLAIMS["skean2024/abstract/some-require-more-epochs"]
+    tables = ideal("linear_probes")
+    found = judge(claim, tables)
+    assert found.verdict == "reproduced"
+    assert [name for name, cell in found.cells.items() if cell.verdict == "reproduced"] == ["W-MSE 2"]
+    left_out = {table: rows[rows["method"] != "mocov2"] for table, rows in tables.items()}
+    assert judge(claim, left_out).verdict == "not run"
+
+
 def test_only_the_method_that_is_said_to_be_better_must_have_learned():
     """So that a loss without logarithms that learns nothing is worse."""
     tables = ideal("linear_probes")

@@ -360,7 +360,7 @@ def test_shares_of_basins_are_counts_of_weights_that_follow_the_dynamics():
         assert row["offset"] == b
         expected = {
             "reached": (ends == 0).mean(),
-            "largest_other": (ends == 1).mean(),
+            "other": (ends == 1).mean(),
             "first_critical": (firsts == 0).mean(),
             "predicted": (firsts == ends)[judged].mean(),
             "lost": ((unmodulated == 0) & (ends != 0)).mean(),

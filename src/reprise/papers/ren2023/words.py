@@ -9,7 +9,9 @@ STAGE_NAMES = {1: "Stage 1 (small temperature τ²)", 2: "Stage 2 (large tempera
 """Of contrastive training, in statements."""
 
 RECOVERS = Quotation(
-    "much more balanced, meaning that ... can recover all the singular vectors of",
+    "much more balanced, meaning that [...] can recover all the singular vectors of [...] and [...] and "
+    "normalize them",
     at="Section 1, contribution 4",
 )
-"""In two claims."""
+"""What negative pairs are said to achieve, judged at finite and at infinite width. Each [...] is a formula
+that our copy of the paper has lost."""

@@ -58,9 +58,9 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "sec43-determinant",
-        "substantive",
+        "typo",
         "Section 4.3",
         "log det always requires an eigendecomposition, O(d³)",
-        "a Cholesky factor, O(d³) too, gives it without one",
+        "a decomposition, O(d³): a Cholesky factor gives it as well",
     ),
 ]

@@ -65,7 +65,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm4-critical",
-        "typo",
+        "condition",
         "Theorem 4 (2)",
         "from any critical point with distinct {w_km}, there exists a path of critical points to identical "
         "weights",
@@ -75,7 +75,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm6-positive-g",
-        "typo",
+        "condition",
         "Theorem 6 and Figure 7",
         "g > 0 linear increasing",
         "g(y) = y + b is positive where unit weights have their y, on [-1, 1], for b > 1 (in units of its "
@@ -108,7 +108,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "eq16-length",
-        "typo",
+        "code",
         "Eqs. 16 and 180, against the code that made the figures",
         "|w_km|; the P tokens of R^g",
         "|w| + max(max |W| / 1000, 1e-6), so that a perfect match scores .999; the tokens of R^g that some "
@@ -134,7 +134,7 @@ ERRATA: list[Erratum] = [
         "appE3-images",
         "typo",
         "Appendix E.3",
-        "MNIST's training split has 50,000 images",
-        "it has 60,000",
+        "In its training, the MNIST dataset consists of 50,000 images",
+        "60,000, unless 10,000 are set aside, of which the text says nothing",
     ),
 ]

@@ -20,7 +20,7 @@ from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, bounds,
 METHODS = {
     "descent": "descent (11)",
     "printed": "ODE (12)",
-    "corrected": "corrected ODE",
+    "corrected": "Euclidean ODE",
     "start": "random start",
     "limit": "their limit",
     "tanh": "tanh net",

@@ -40,7 +40,8 @@ def printed(q: Any, eigenvalues: Any) -> Any:
 
 
 def corrected(q: Any, eigenvalues: Any) -> Any:
-    """dq/dt = -[4 Λ q - Λ q qᵀ q - 3 q qᵀ Λ q], which small steps of (11) follow.
+    """dq/dt = -[4 Λ q - Λ q qᵀ q - 3 q qᵀ Λ q], the flow in the Euclidean metric, which small steps of (11)
+    follow.
 
     The projection removes W (Wᵀ G + Gᵀ W) / 2 from a step along G, whereas the proof of Theorem 2 removes
     W Wᵀ G. The two agree for W2 but not for W1, where Wᵀ G = 2 q qᵀ Λ is not symmetric.

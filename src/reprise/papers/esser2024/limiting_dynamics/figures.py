@@ -13,7 +13,7 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.esser2024.limiting_dynamics.experiment import DIMS, WIDTHS, Params
 from reprise.plotting.style import WIDTH, band, colors, drawable, steps_axis
 
-METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "corrected ODE"}
+METHODS = {"descent": "descent (11)", "printed_euler": "ODE (12)", "corrected_euler": "Euclidean ODE"}
 STYLES: tuple[dict[str, Any], ...] = (
     {"ls": "-", "lw": 3, "alpha": 0.35},
     {"ls": "--", "lw": 1.3},
@@ -27,9 +27,9 @@ ODES = {"printed": "o", "corrected": "x"}
 @figure(
     "Figure 3",
     reads=("trajectory", "outputs"),
-    caption="""Projected gradient descent (11) and the ODE (12), as printed and as corrected (see Theorem 2),
-    from the same start, descent wide and pale below the ODEs, which nearly coincide with it; top row z = 1,
-    bottom row z = 2 (not in the paper). Left: loss, mean over seeds; markers show solve_ivp at the same
+    caption="""Projected gradient descent (11) and the ODE (12), as printed and in the Euclidean metric (see
+    Theorem 2), from the same start, descent wide and pale below the ODEs, which nearly coincide; top row z =
+    1, bottom row z = 2 (not in the paper). Left: loss, mean over seeds; markers show solve_ivp at the same
     times. Middle: first output on the eigenvector v_1 of the smallest eigenvalue, for the first seed that
     ends above 0 and the first that ends below; dotted: the limits ±e_1 of Theorem 3. Right: distance of the
     ODEs' outputs from those of descent, geometric mean and 95 % interval over seeds.""",

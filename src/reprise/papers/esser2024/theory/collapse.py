@@ -96,23 +96,21 @@ def resting(rng: Random, largest: int) -> Resting:
 
 @formula(
     "prop1-fixed-points",
-    "Where the outputs of a linear model converge, as with a positive semi-definite C, they {} (tried: a "
-    "null space of two or more dimensions).",
+    "Where the outputs of a linear model converge, as with a positive semi-definite C, they {} (tried: C "
+    "with a null space of two or more dimensions).",
     at="Proposition 1, Section 2.2",
     wrong=Misprint(
-        "typo",
-        printed=Text("have identical fixed points and collapse to one dimension"),
-        corrected=Text(
-            "tend to Θ_0 P x, P the projection on C's null space, and have as many dimensions as it"
-        ),
-        note="a condition is missing, that C's smallest eigenvalue is single, as it is unless data are "
-        "degenerate: the dynamics are identical, the starts are not",
+        "condition",
+        printed=Text("collapse to one dimension"),
+        corrected=Text("do so if C's smallest eigenvalue is single, as it is unless data are degenerate"),
+        note="where it is 0 and not single they tend to Θ_0 P x, P the projection on C's null space, and "
+        "have as many dimensions as it: outputs share their dynamics, and not their starts",
     ),
     quotes=Quotation(
-        "identical fixed points. As a consequence, the output collapses to one dimension at convergence",
+        "As a consequence, the output collapses to one dimension at convergence",
         at="Proposition 1, Section 2.2",
     ),
-    word="identical fixed points",
+    word="collapses to one dimension",
     tried_at=resting,
 )
 def fixed_points(point: Resting) -> Errors:
@@ -225,14 +223,15 @@ def behind_projector(rng: Random, largest: int) -> Projected:
 
 @formula(
     "remark3-identical",
-    "Behind a fixed projector A, of the outputs u = A Θ x of a linear model {}, and collapse (tried: one "
-    "equation for all, u̇ = -2 A Θ C x).",
+    "Behind a fixed matrix A, of the outputs u = A Θ x of a linear model {}, and the outputs collapse "
+    "(tried: one equation for all, u̇ = -2 A Θ C x).",
     at="Remark 3, Section 2.2",
     wrong=Misprint(
-        "typo",
+        "condition",
         printed=Text("all the components have identical learning dynamics"),
-        corrected=Text("u̇ = -2 A Aᵀ A Θ C x, in which A Aᵀ couples the components"),
-        note="unless A's rows are orthonormal, as those of a projection are; they collapse with any A",
+        corrected=Text("this holds if A's rows are orthonormal, as those of a projection are"),
+        note="with any other A the equation is u̇ = -2 A Aᵀ A Θ C x, in which A Aᵀ couples the components; "
+        "they collapse with any A",
     ),
     quotes=Quotation(
         "have identical learning dynamics, and hence, collapse at convergence", at="Remark 3, Section 2.2"

@@ -135,8 +135,9 @@ def below(losses: Iterable[float], minimum: float) -> float:
 
 @formula(
     "prop2",
-    "Under Frobenius constraints a linear network's outputs [a(x) 0 ... 0], whose loss is λ_1 c_1² c_2², "
-    "solve the problem: descent ends at that loss and in one dimension, and no drawn weights lie below.",
+    "Under Frobenius constraints the least loss of a linear network is λ_1 c_1² c_2², λ_1 the smallest "
+    "eigenvalue of C, and outputs [a(x) 0 ... 0] have it: descent ends there, in one dimension, and no drawn "
+    "weights have less.",
     at="Proposition 2, Section 3",
     quotes=Quotation("has a global solution", at="Proposition 2, Section 3"),
     word="has a global solution",
@@ -259,9 +260,9 @@ def scaled(w1: Array, w2: Array, matrix: Array) -> float:
 
 @formula(
     "prop3",
-    "In a network wide enough the problems (1) to (4) have the same minimum, the sum of the min(d, z, l) "
-    "smallest eigenvalues of C, l the number of its negative ones, and at that of (4) W1ᵀ W2 W2ᵀ W1 projects "
-    "on their eigenvectors: there is no collapse if there are several.",
+    "In a network wide enough the problems (1) to (4) have the same minimum: where C has l negative "
+    "eigenvalues, the sum of its min(d, z, l) smallest. At the minimum of (4) the outputs have as many "
+    "dimensions, those of the eigenvectors: where l and z are two or more, outputs do not collapse to one.",
     at="Proposition 3, Section 3, and its proof, Appendix",
     quotes=EQUIVALENT,
     word="are equivalent",

@@ -14,7 +14,7 @@ import numpy as np
 from reprise.evidence.claim import Quotation
 from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
-from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
+from reprise.evidence.identities import Array, Random, relative_error, size
 from reprise.papers.esser2024.theory.points import Triplets, random_triplets
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ def lemma_1(point: Models) -> Errors:
 
 
 @dataclass(frozen=True)
-class Orthonormal:
-    """A linear network of two layers with orthonormal columns, and two sets of inputs."""
+class TwoLayers:
+    """A linear network of two layers, and two sets of inputs."""
 
     w1: Array
     w2: Array
@@ -100,43 +100,51 @@ class Orthonormal:
         return {"samples": len(self.x), "inputs": inputs, "hidden": hidden, "outputs": self.w2.shape[1]}
 
 
-def orthonormal_network(rng: Random, largest: int) -> Orthonormal:
+def normalised_gaussian(rng: Random, largest: int) -> TwoLayers:
+    """W1 as in the proof, which gives W2 no scale: here its columns have lengths of 0.5 to 2."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
-    hidden = size(rng, dim + outputs, 10 * largest)
+    hidden = size(rng, 50, 200)
+    w1, w2 = (rng.normal(size=(hidden, columns)) / np.sqrt(hidden) for columns in (dim, outputs))
     x, other = (rng.normal(size=(size(rng, 2, 6), dim)) for _ in range(2))
-    return Orthonormal(orthonormal(rng, hidden, dim), orthonormal(rng, hidden, outputs), x, other)
+    lengths = rng.uniform(0.5, 2, outputs) / np.linalg.norm(w2, axis=0)
+    return TwoLayers(w1, w2 * lengths, x, other)
 
 
 @formula(
     "lemma1-two-layers",
-    "In the proof of Lemma 1, which itself is about one layer: in a linear network of two layers with "
-    "orthonormal weights the tangent kernel of an output is {}.",
+    "In the proof of Lemma 1, where an output is w_lᵀ W1 x with a normalised Gaussian W1, its tangent kernel "
+    "is {}.",
     at="Lemma 1, proof, Appendix",
     wrong=Misprint(
-        "typo",
+        "condition",
         printed=Text(
-            "xᵀx', as W1 has no share in it",
-            r"k(x,x')=x^{\top}x'",
+            "⟨W1 x, W1 x'⟩, which tends to xᵀx', as W1's gradient has no share in it",
+            r"\langle\nabla u_l(x),\nabla u_l(x')\rangle=\langle W_1x,W_1x'\rangle\to x^{\top}x'",
         ),
         corrected=Text(
-            "2 xᵀx', as W1 has the same share as W2",
-            r"k(x,x')=2x^{\top}x'",
+            "⟨W1 x, W1 x'⟩ + |w_l|² xᵀx', which tends to (1 + |w_l|²) xᵀx'",
+            r"\langle\nabla u_l(x),\nabla u_l(x')\rangle=\langle W_1x,W_1x'\rangle+\Vert w_l\Vert^2x^{\top}x'"
+            r"\to(1+\Vert w_l\Vert^2)x^{\top}x'",
         ),
-        note="a slip in a proof, for the lemma holds: W1 has |w_l|² xᵀx', w_l the output's column of W2",
+        note="the proof gives W2 no scale, and W1's gradient has no share only if |w_l| -> 0; the lemma "
+        "holds, which is about one layer",
     ),
     quotes=Quotation(
         "In limit all positive gradients arise only from the final layer", at="Lemma 1, proof, Appendix"
     ),
     word="only from the final layer",
-    tried_at=orthonormal_network,
+    tried_at=normalised_gaussian,
 )
-def proof_of_lemma_1(point: Orthonormal) -> Errors:
+def proof_of_lemma_1(point: TwoLayers) -> Errors:
+    """At finite width, where both forms are without their limits."""
     from reprise.papers.esser2024.theory import autodiff
 
-    weights = point.w1, point.w2
-    kernel = autodiff.tangent_kernel(autodiff.linear_network, weights, point.x, point.other)
-    products = np.einsum("nm,lj->nlmj", point.x @ point.other.T, np.eye(point.w2.shape[1]))
-    return Errors(printed=relative_error(products, kernel), corrected=relative_error(2 * products, kernel))
+    x, other, w1, w2 = point.x, point.other, point.w1, point.w2
+    kernel = autodiff.tangent_kernel(autodiff.linear_network, (w1, w2), x, other)
+    of_each = np.einsum("nlml->lnm", kernel)
+    last = np.broadcast_to(x @ w1.T @ w1 @ other.T, of_each.shape)
+    first = np.square(w2).sum(0)[:, None, None] * (x @ other.T)
+    return Errors(printed=relative_error(last, of_each), corrected=relative_error(last + first, of_each))
 
 
 def by_gradients(point: Models) -> Pull:
@@ -232,8 +240,8 @@ def eq_5(point: Models) -> Errors:
 
 @formula(
     "prop1/identical",
-    "Under the non-contrastive and the contrastive loss each output of a linear model or a kernel machine "
-    "moves by the equation of Proposition 1, the same for all, in which no other output occurs.",
+    "Under the non-contrastive and the contrastive loss all outputs of a linear model or a kernel machine "
+    "obey the same equation, that of Proposition 1, each without the others.",
     at="Proposition 1, Section 2.2",
     quotes=Quotation(
         "every component of the network output ... has identical dynamics, and hence, identical fixed points",

@@ -255,13 +255,16 @@ def states(rng: Random, largest: int) -> States:
 
 @formula(
     "sec5-expectation",
-    "For the contrastive loss with independent negatives {}, and is negative definite.",
+    "For the contrastive loss with independent negatives {}, which is negative definite.",
     at="After Theorem 3, Section 5.1",
     wrong=Misprint(
-        "typo",
+        "condition",
         printed=Text("E[C~] = -n E[x xᵀ]", r"\mathbb{E}[\tilde{C}]=-n\,\mathbb{E}[xx^{\top}]"),
-        corrected=Text("E[C~] = -n Cov(x)", r"\mathbb{E}[\tilde{C}]=-n\operatorname{Cov}(x)"),
-        note="the two are the same for centred x; negative definite either way, if x fills the space",
+        corrected=Text(
+            "this holds for centred x; for any x E[C~] = -n Cov(x)",
+            r"\mathbb{E}[\tilde{C}]=-n\operatorname{Cov}(x)",
+        ),
+        note="negative definite either way, if x fills the space",
     ),
     tried_at=states,
 )

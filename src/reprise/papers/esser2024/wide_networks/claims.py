@@ -52,8 +52,8 @@ def wide_networks_collapse() -> Cells:
 
 @claim(
     "esser2024/abstract/ntk-deviation",
-    """Wide SSL networks with orthonormal weights deviate from their neural tangent kernel at the largest
-    width: by more than a tenth, and by more than supervised networks do.""",
+    """At the largest width the outputs of an SSL network with orthonormal weights deviate from those of its
+    neural tangent kernel by more than a tenth of their size, and by more than a supervised network's do.""",
     quotes=DEVIATE,
     quantifier="generic",
     word="significantly deviate from",

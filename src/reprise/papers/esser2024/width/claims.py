@@ -190,8 +190,8 @@ def scaled_sigmoid_falls() -> Cells:
 
 @claim(
     "esser2024/thm1/rate",
-    """With an activation that meets Theorem 1's conditions the difference between nonlinear and linear output
-    falls with width, at initialisation, at least as fast as √(log⁴ h / h) does over these widths.""",
+    """At initialisation, with an activation that meets Theorem 1's conditions, the difference between
+    nonlinear and linear output falls with the width h at least as fast as √(log⁴ h / h).""",
     at="Theorem 1, Section 4",
     quotes=CLOSE,
     word="is close to",

@@ -69,9 +69,9 @@ def schedule_exists() -> Cells:
 
 @claim(
     "ren2023/sec54/linear-rate",
-    f"""In contrastive training at infinite width, Stage 2 (large temperature τ²) converges at a linear rate:
-    the condition number less 1 takes no longer for each further power of ten than for the one before, as
-    under a power law it would (up to t^-{SLOWEST_POWER:g}).""",
+    f"""In contrastive training at infinite width, the condition number converges to 1 at a linear rate in
+    Stage 2 (large temperature τ²): each further power of ten towards 1 takes no longer than the one before,
+    whereas under a power law (up to t^-{SLOWEST_POWER:g}) it would.""",
     quotes=LINEAR,
     word="implies a linear convergence rate",
     reading="at infinite width, and near the end: our copy of the paper has lost from which condition number "

@@ -46,8 +46,8 @@ power = applied(log_log_slope, wide("stage1", "distance", "tau2", tau2=lambda ta
 
 @claim(
     "ren2023/sec5/uniform-temperature",
-    """With one temperature τ² throughout, instead of two stages, the condition number also first rises (by 10
-    %) and then falls to about 1 (1.1 at the last step) with most spectra: at some τ² of the grid.""",
+    """At some τ² that is kept throughout, instead of two stages, the condition number also first rises, by 10
+    %, and then falls to about 1 (1.1 at the last step), with most spectra.""",
     quotes=UNIFORM,
     quantifier="existential",
     word="can still be observed",

@@ -320,7 +320,7 @@ def noncontrastive_aligned() -> Cells:
     "ren2023/thm43/contrastive",
     """With some τ² and lengths of the two stages, contrastive descent at finite width ends aligned and
     balanced on every A: its alignment score is as high as the definition allows, and the stable rank of the
-    output's exact covariance is about r.""",
+    output's exact covariance is about r. How the number of steps grows with the dimension is not judged.""",
     quotes=FOR_ANY_A,
     word="for any valid",
     reading=f"about r: {ABOUT}; every A: the linear and the spiked spectrum, with noise",

@@ -23,7 +23,7 @@ SMALL_START = Quotation(
     "then they have the same training dynamics of aligned initialization as described in Proposition D.1",
     at="Proposition D.2, Appendix D.2",
 )
-UNIT = "largest relative error over modes and times"
+UNIT = "relative error, the largest over modes and times"
 
 THEORY = claims("skean2024", *FORMULAS)
 
@@ -87,7 +87,8 @@ def nth(place: int) -> Callable[[pd.Series], pd.Series]:
 
 @claim(
     "skean2024/appD/printed-closed-form-error",
-    """The printed closed form (Eq. 18) gives the singular values in gradient descent from aligned layers.""",
+    """In gradient descent from aligned linear layers, the singular values follow the printed closed form
+    (Eq. 18).""",
     quotes=(EVOLVE, CLOSED_FORM),
     word="evolve according to",
     reading="along a mode the views have the variances λ and γ and the correlation ρ; descent from aligned "

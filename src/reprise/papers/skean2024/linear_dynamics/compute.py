@@ -28,7 +28,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `closed_form`: the singular values of W1 in descent from aligned layers and by the closed form, one row
     per loss, seed, time and mode.
     `equation_18`: the singular values by Eq. 18 as printed, one row per time and mode.
-    `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 10, in descent from random layers of each standard
+    `small_starts`: the eigenvalues of Z1ᵀZ1 under Eq. 8, in descent from random layers of each standard
     deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
     `coarse` is descent with steps twice as long, which tells how precise it is.
     """

@@ -12,7 +12,7 @@ from reprise.papers.skean2024.linear_dynamics.claims import distances
 from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.plotting.style import MARKERS, WIDTH, band, colors, drawable
 
-TITLES = {"frossl": "FroSSL (Eq. 10)", "barlow": "Barlow Twins"}
+TITLES = {"frossl": "FroSSL (Eq. 8)", "barlow": "Barlow Twins"}
 LEAST = 1e-3
 """Smallest singular value drawn; those of Eq. 18 go to 0."""
 

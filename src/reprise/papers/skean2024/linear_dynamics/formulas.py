@@ -18,7 +18,7 @@ from reprise.papers.skean2024.linear_dynamics.points import (
 
 @formula(
     "eq24",
-    "On the first view's linear layer, the variance term has {}.",
+    "The variance term of the first view's linear layer has the gradient {}.",
     at="Eq. 24, Appendix E.3",
     wrong=Misprint(
         "typo",
@@ -45,7 +45,7 @@ def eq24(point: Point) -> Errors:
 
 @formula(
     "eq27",
-    "On the second view's linear layer, the variance term has, its sign aside, {}.",
+    "The variance term of the second view's linear layer has, its sign aside, the gradient {}.",
     at="Eq. 27, Appendix E.3",
     wrong=Misprint(
         "typo",
@@ -75,7 +75,8 @@ def variance_gradient(w: Array, gamma: Array) -> Array:
 
 @formula(
     "eq12",
-    "FroSSL's variant for linear layers (Eq. 11) has {}, and the same for W2 with the views exchanged.",
+    "FroSSL's variant for linear layers (one loss, printed as Eqs. 8, 10 and 11) has the gradient {}, and "
+    "the same for W2 with the views exchanged.",
     at="Eqs. 12 and 13, Appendix D.1",
     wrong=Misprint(
         "substantive",
@@ -116,7 +117,7 @@ def gradient(point: Point) -> Pair:
 
 @formula(
     "propD1-left-vectors",
-    "Aligned layers W1 = U1 S1 V̂ and W2 = U2 S2 V̂ keep their singular vectors for {}.",
+    "Linear layers that start aligned, W1 = U1 S1 V̂ and W2 = U2 S2 V̂, keep their singular vectors for {}.",
     at="Proposition D.1, Appendix D.2",
     quotes=Quotation(
         "the singular vectors of ... do not change over time", at="Proposition D.1, Appendix D.2"
@@ -144,8 +145,8 @@ def rotation(aligned: Aligned, point: Point) -> float:
 
 @formula(
     "growth-ratio",
-    "Near zero the fastest singular value of aligned layers grows 1 + 1/ρ times as fast under FroSSL without "
-    "logarithms (Eq. 10) as under Barlow Twins' variant, ρ being the correlation of the views in its mode.",
+    "Near zero the fastest singular value of aligned layers grows 1 + 1/ρ times as fast under FroSSL's "
+    "variant (Eq. 8) as under Barlow Twins' variant, ρ being the correlation of the views in its mode.",
     at="Section 5.1 and Figure 2; Appendix D, corrected",
     form="ours",
     reading="ours: it explains Figure 2, which the paper leaves to Appendix D's closed form",

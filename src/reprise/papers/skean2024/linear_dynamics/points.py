@@ -19,7 +19,7 @@ Pair = tuple[Array, Array]
 
 
 def variance(z1: Tensor, z2: Tensor) -> Tensor:
-    """The variance terms of Eq. 10."""
+    """The variance terms of Eq. 8."""
     import torch
 
     identity = torch.eye(z1.shape[1], dtype=z1.dtype)
@@ -27,7 +27,7 @@ def variance(z1: Tensor, z2: Tensor) -> Tensor:
 
 
 def frossl(z1: Tensor, z2: Tensor) -> Tensor:
-    """Eq. 10, term by term."""
+    """Eq. 8, term by term."""
     return variance(z1, z2) + (z1 - z2).square().sum()
 
 

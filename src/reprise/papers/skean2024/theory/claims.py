@@ -147,7 +147,7 @@ IGNORING = (
     (
         "no-logs-ignores-invariance",
         "no logarithms",
-        "FroSSL (Eq. 6) of dimensions at unit length all but ignores invariance without its logarithms",
+        "Without its logarithms FroSSL (Eq. 6), with dimensions at unit length, all but ignores invariance",
         "Sections 3.1 and 6.3",
         "ours: the paper says that the variant without logarithms is worse, and not why",
     ),
@@ -160,7 +160,7 @@ def ignores_invariance(case: tuple[str, str, str, str, str]) -> Claim:
 
     @claim(
         f"skean2024/readings/{name}",
-        f"{says}: its gradient is under 5 % of the variance's.",
+        f"{says}: the invariance term's gradient is under 5 % as long as the variance term's.",
         at=at,
         form="ours",
         reading=why,

@@ -185,8 +185,8 @@ def doubly_stochastic(point: Candidates) -> Errors:
 
 @formula(
     "prop33/equal-norms",
-    "With embeddings of norm 1 and dimensions of equal norms, |ZᵀZ|²_F = L_nc + N² / D = L_c + N: FroSSL is "
-    "both dimension-contrastive and sample-contrastive.",
+    "FroSSL is both dimension-contrastive and sample-contrastive where embeddings have norm 1 and dimensions "
+    "equal norms: its |ZᵀZ|²_F is the criterion L_nc plus N² / D, and the criterion L_c plus N.",
     at="Proposition 3.3, Section 3.2",
     quotes=(
         Quotation(

@@ -61,13 +61,19 @@ def collision_entropy(point: Views) -> Errors:
 
 @formula(
     "sec31/coincidence",
-    "The collision entropy of unit-length embeddings is minus the log of their mean squared cosine: it is 0 "
-    "where all lie on one line, and at most log min(N, D).",
+    "A large collision entropy, which is a small Frobenius norm, keeps embeddings from collapse: where they "
+    "have unit length it is minus the log of their mean squared cosine, 0 if all lie on one line, and at "
+    "most log min(N, D).",
     at="Section 3.1",
-    quotes=Quotation(
-        "By maximizing collision entropy, the coincidence of points is minimized and trivial collapse is "
-        "avoided",
-        at="Section 3.1",
+    quotes=(
+        Quotation(
+            "By maximizing collision entropy, the coincidence of points is minimized and trivial collapse is "
+            "avoided",
+            at="Section 3.1",
+        ),
+        Quotation(
+            "FroSSL works by minimizing covariance Frobenius norms for avoiding collapse", at="Abstract"
+        ),
     ),
     word="is minimized",
     tried_at=two_views,
@@ -142,7 +148,8 @@ def determinant_of_samples(point: Regularised) -> Errors:
 
 @formula(
     "eq9/eigenvalues",
-    "FroSSL's variance term (Eq. 4) is the sum of the logarithms of the sums of squared eigenvalues.",
+    "FroSSL's variance term (Eq. 4) is the logarithm of the sum of the covariance's squared eigenvalues, "
+    "added up over both views.",
     at="Eq. 9, Section 5.2",
     tried_at=two_views,
 )
@@ -179,6 +186,11 @@ def many_samples(rng: Random, largest: int) -> Start:
     quotes=(
         Quotation("explicitly tries to make the covariance eigenvalues approach to", at="Section 5.2"),
         Quotation("will cause the embeddings to spread out equally in all directions", at="Section 3"),
+        Quotation(
+            "this faster convergence is due to how FroSSL affects the eigenvalues of the embedding "
+            "covariance matrices",
+            at="Abstract",
+        ),
     ),
     word="explicitly tries to make",
     tried_at=many_samples,

@@ -115,8 +115,8 @@ def unchanged_by_rotation(point: Moved) -> Errors:
 
 @formula(
     "sec3/collapse-without-normalisation",
-    "Scaling both views by a adds 8 log a to FroSSL (Eq. 6) and scales its invariance by a²: without "
-    "normalisation, it decreases without bound towards collapse.",
+    "Without normalisation FroSSL (Eq. 6) decreases without bound as embeddings collapse: scaling both views "
+    "by a adds 8 log a and scales its invariance by a².",
     at="Section 3",
     quotes=Quotation(
         "Normalizing the embeddings is crucial because otherwise, minimizing the Frobenius norm will lead to "

@@ -187,9 +187,9 @@ def whole_table() -> Cells:
     at="Section 5, Setup",
     quotes=RATE,
     word="is trained with",
-    erratum="typo",
+    erratum="code",
     misprint=Misprint(
-        "typo",
+        "code",
         printed=Text("learning rate 2e-3", r"\eta=2\times10^{-3}"),
         corrected=Text(
             "2e-2, as in the authors' code: of the two, only that gives Table 1", r"\eta=2\times10^{-2}"

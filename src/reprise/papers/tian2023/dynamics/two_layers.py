@@ -231,7 +231,7 @@ def spread(filters: Float[Tensor, "field filter dim"]) -> float:
 
 @formula(
     "thm4/colinear",
-    "In a linear network the energy's gradients on the filters of a field are co-linear.",
+    "In a linear network the energy's gradients on all filters of a field lie along one line.",
     at="Theorem 4 (1), Section 4.1 and Appendix C.4",
     quotes=Quotation(
         "the gradients of multiple weights at the same receptive field are always co-linear", at="Section 1"
@@ -357,8 +357,9 @@ def theorem5(rng: Random, largest: int) -> Modulated:
 
 @formula(
     "thm5",
-    "With two classes and a filter a field, w_k moves by P⊥ (s_k² A_k + δ_k Δ_k Δ_kᵀ) w_k, with δ_k of "
-    "Eq. 143, which is never negative.",
+    "With two classes and a filter a field, the filter w_k moves by P⊥ (s_k² A_k + δ_k Δ_k Δ_kᵀ) w_k, with "
+    "δ_k of Eq. 143, which is never negative: the top layer adds the direction Δ_k between the classes to "
+    "the field's covariance A_k.",
     at="Theorem 5, Eq. 15, Section 4.2, and Eqs. 142 and 143, Appendix C.3",
     tried_at=theorem5,
 )

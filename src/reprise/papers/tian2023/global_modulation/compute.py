@@ -25,7 +25,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `closed_form` by Eq. 147, `velocity` ẏ/b², `critical_time` b t* (none from negative starts). `basins`:
     unit weights that start uniformly on the sphere, one row per seed, number of patterns (`dim`) and
     `modulation` c of the first pattern, with offset b (`offset`). The columns are shares of the starts: those
-    that reach u_1 (`reached`), those that reach the most frequent other pattern (`largest_other`), those for
+    that reach u_1 (`reached`), those that reach another pattern, the mean over these (`other`), those for
     which the first pattern has the smallest critical time (`first_critical`), those won by the pattern with
     the smallest critical time (`predicted`, among those that have one), those that reach u_1 without
     modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
@@ -97,7 +97,7 @@ def _basins(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
             "modulation": modulation,
             "offset": b,
             "reached": float((outcome == 0).mean()),
-            "largest_other": float(max((outcome == other).mean() for other in range(1, dim))),
+            "other": float((outcome > 0).mean() / (dim - 1)),
             "first_critical": float((prediction == 0).mean()),
             "predicted": float(
                 (prediction == outcome)[(prediction != sphere.NONE) & (outcome != sphere.UNSETTLED)].mean()

@@ -158,10 +158,10 @@ def basin_is_kept(point: Weights) -> Errors:
 
 @dataclass(frozen=True)
 class Advantages:
-    """A number of patterns, and an advantage above 1 and a disadvantage of one of them."""
+    """A number of patterns, and an advantage and a disadvantage of one of them."""
 
     dim: int
-    strong: float
+    positive: float
     negative: float
 
     @property
@@ -174,15 +174,15 @@ class Advantages:
 
 
 def single_modulation(rng: Random, largest: int) -> Advantages:
-    return Advantages(size(rng, 2, 2 * largest), rng.uniform(1.05, 2), rng.uniform(-1.9, -0.05))
+    return Advantages(size(rng, 2, 2 * largest), rng.uniform(0, 2), rng.uniform(-1.9, -0.05))
 
 
 @formula(
     "eq155-positive",
-    "A pattern with an advantage ε_l > 0 wins with the probability {} (tried: ε_l above 1).",
+    "A pattern with an advantage ε_l > 0 wins with the probability {} (tried: ε_l up to 2).",
     at="Remark after Theorem 6, positive modulation, Appendix C.3",
     wrong=Misprint(
-        "typo",
+        "condition",
         printed=Text("P[E_l] >= ε_l/2", r"P[E_l]\ge\frac{\epsilon_l}{2}"),
         corrected=Text("P[E_l] >= min(ε_l, 1)/2", r"P[E_l]\ge\frac{\min(\epsilon_l,1)}{2}"),
         note="P[E_l] is never above 1/2: the range ε_l <= 1 is missing, and in Eq. 156 too. The bound for "
@@ -192,11 +192,11 @@ def single_modulation(rng: Random, largest: int) -> Advantages:
     tried_at=single_modulation,
     is_bound=True,
 )
-def strong_modulation(point: Advantages) -> Errors:
-    probability = point.probability(point.strong)
+def positive_modulation(point: Advantages) -> Errors:
+    probability = point.probability(point.positive)
     return Errors(
-        printed=max(0.0, point.strong / 2 - probability),
-        corrected=max(0.0, min(point.strong, 1) / 2 - probability),
+        printed=max(0.0, point.positive / 2 - probability),
+        corrected=max(0.0, min(point.positive, 1) / 2 - probability),
     )
 
 
@@ -227,7 +227,7 @@ FORMULAS: tuple[Formula, ...] = (
     critical_points_of_the_line,
     winner_of_two,
     basin_is_kept,
-    strong_modulation,
+    positive_modulation,
     negative_modulation,
 )
 """In the order of the table's rows."""

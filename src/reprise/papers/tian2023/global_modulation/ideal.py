@@ -18,8 +18,8 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
         product(range(params.seeds), params.dims, params.modulations), columns=["seed", "dim", "modulation"]
     )
     basins["reached"] = 0.1 + 0.3 / basins["dim"] + 0.5 * basins["modulation"]
-    basins["largest_other"] = 0.05
-    basins[["reached", "largest_other"]] += 1e-3 * rng.normal(size=(len(basins), 2))
+    basins["other"] = 0.05
+    basins[["reached", "other"]] += 1e-3 * rng.normal(size=(len(basins), 2))
     draws = pd.DataFrame(
         product(range(params.seeds), params.probability_dims, params.epsilons),
         columns=["seed", "dim", "epsilon"],

@@ -65,7 +65,7 @@ def diverse() -> Cells:
 @claim(
     "tian2023/fig13/smoother",
     """With augmentation filters are smoother than without: less of their power lies above half the Nyquist
-    frequency, with the power at frequency 0, their means, and without it.""",
+    frequency, whether that at frequency 0, their means, is counted or not.""",
     quotes=SMOOTHER,
     quantifier="generic",
     word="becomes smoother",

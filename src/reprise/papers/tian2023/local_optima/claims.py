@@ -168,7 +168,8 @@ def relu_more_optima() -> Comparison:
 def more_optima(alpha: str) -> Claim:
     @claim(
         f"tian2023/cor2/{alpha}-more-optima",
-        f"{ALPHAS[alpha]} gives one ReLU unit more local optima than a uniform one (random data).",
+        f"""{ALPHAS[alpha]} gives one ReLU unit more local optima than the uniform α of the quadratic loss
+        (random data).""",
         quotes=INFONCE if alpha == "infonce" else DEEPER,
         quantifier="generic",
         word="tends to have more" if alpha == "infonce" else "creates more and deeper",
@@ -184,9 +185,9 @@ def more_optima(alpha: str) -> Claim:
 def deeper_optima(alpha: str) -> Claim:
     @claim(
         f"tian2023/cor2/{alpha}-deeper-optima",
-        f"""{ALPHAS[alpha]} gives one ReLU unit deeper local optima than a uniform one: the mean over a data
-        set's optima of the energy to be lost on the way out, α held, as a share of the highest energy (random
-        data).""",
+        f"""{ALPHAS[alpha]} gives one ReLU unit deeper local optima than a uniform one (random data; the
+        temperature τ is unstated). Depth is the energy to be lost on the way out of an optimum, α held, as a
+        share of the highest energy: the mean over a data set's optima.""",
         quotes=DEEPER,
         quantifier="generic",
         word="creates more and deeper",

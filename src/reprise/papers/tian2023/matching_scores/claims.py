@@ -368,9 +368,9 @@ def similar_trends() -> Comparison:
     quotes=LINEAR_WELL,
     word="regardless of",
     looked=LOOKED,
-    erratum="typo",
+    erratum="code",
     misprint=Misprint(
-        "typo",
+        "code",
         printed=Text(
             "max_m cos(w_km, u_a)",
             r"\max_m\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
@@ -380,7 +380,7 @@ def similar_trends() -> Comparison:
             r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
             r"\text{for a linear activation}",
         ),
-        note="text and code differ, and the figures come out by the code: with a filter and its weights "
+        note="the figures come out by the code: with a filter and its weights "
         "above turned round a linear net computes the same, so that the sign of cos is chance, and at "
         "beta = 1 the scores cancel",
         changes_result=True,
@@ -460,7 +460,8 @@ def captures_candidates() -> Cells:
 @claim(
     "tian2023/fig5/linear-cannot",
     f"""At P = 3, beta = 5 linear filters do not capture all candidate tokens at each field: in at least one
-    of the {FIELDS} fields they miss one.""",
+    of the {FIELDS} fields they miss one (captured: more than half of a filter's squared length lies along the
+    token; that share is ours).""",
     quotes=CANNOT,
     word="cannot",
     reading=f"{CODE}; {CAPTURE}; the threshold of one half decides (docs/readings.md)",
