@@ -79,7 +79,8 @@ def layers_that_do_not_align() -> str:
 
 
 def velocity_of_orthonormal_layers() -> str:
-    """h = d = 2 and z = 1: W1 = I, W2 at 45 degrees, C = diag(-1, 1), and a short projected step of (11)."""
+    """h = d = 2 and z = 1: W1 = I, W2 at 45 degrees, C = diag(-1, 1), and a short step of (11), whose
+    projection makes it a step of the flow in the Euclidean metric."""
     c, w1, w2, rate = np.diag([-1.0, 1.0]), np.eye(2), np.array([[1.0], [1.0]]) / np.sqrt(2), 1e-6
     q, stepped = w1.T @ w2, []
     for w, gradient in ((w1, 2 * w2 @ q.T @ c), (w2, 2 * w1 @ c @ q)):
@@ -89,8 +90,8 @@ def velocity_of_orthonormal_layers() -> str:
     printed = -2 * (2 * c @ q - c @ q @ q.T @ q - q @ q.T @ c @ q).ravel()
     gap = np.linalg.norm(printed - velocity) / np.linalg.norm(velocity)
     return (
-        f"C = diag(-1, 1), q = (1, 1)/√2: dq/dt is ({velocity[0]:.3f}, {velocity[1]:.3f}), and by Eq. 9 "
-        f"({printed[0]:.3f}, {printed[1]:.3f}), {gap:.4f} of it less"
+        f"C = diag(-1, 1), q = (1, 1)/√2: in the Euclidean metric dq/dt is ({velocity[0]:.3f}, "
+        f"{velocity[1]:.3f}), and by Eq. 9 ({printed[0]:.3f}, {printed[1]:.3f}), {gap:.4f} of it less"
     )
 
 

@@ -86,12 +86,13 @@ def test_section_6_1(smoke):
     lines = {
         "frozen": (0, "off_diagonal_mass"),
         "diagonal": (0, "off_diagonal_mass"),
+        "free": (0, "off_diagonal_mass"),
         "low-rank": (1, "mass_outside_subspace"),
     }
     for arm, (at, column) in lines.items():
         assert_mean(panels[at], arm, where(base["trajectory"], arm=arm), "step", column, log=False)
     assert [labels(panel) for panel in panels] == [
-        ["frozen", "diagonal", "random bases"],
+        ["frozen", "diagonal", "free", "random bases"],
         ["low-rank", "random bases"],
     ]
     for panel, level in zip(panels, (1 - 1 / 16, 1 - params.low_rank / 16), strict=True):

@@ -72,7 +72,7 @@ REACHES = {
     "jing2022/projector_alignment": {
         "data": {"trajectory": "step > 0"},
         "weights": {"trajectory": ""},
-        "projectors": {"trajectory": "arm != 'diagonal'"},
+        "projectors": {"trajectory": "arm in ['frozen', 'low-rank']"},
     },
     "jing2022/depth_and_nonlinearity": {
         "train": {"spectrum": "step > 0"},
@@ -258,11 +258,11 @@ def test_every_column_of_figures_4_and_5_is_that_of_its_arm_and_layer(arm):
         assert not np.allclose(spectra["W1"], spectra["W2"], rtol=3e-3)
 
 
-@pytest.mark.parametrize("arm", ["frozen", "diagonal", "low-rank"])
+@pytest.mark.parametrize("arm", ["frozen", "diagonal", "low-rank", "free"])
 def test_a_projector_moves_as_far_as_its_arm_allows(arm):
     id, seed = "jing2022/projector_alignment", 1
     p = params(id)
-    (w1,) = starts.layers(Streams([seed], "weights"), p.dim, 1, scale=p.init_scale, span=p.init_span)
+    w1, free = starts.layers(Streams([seed], "weights"), p.dim, 2, scale=p.init_scale, span=p.init_span)
     streams = Streams([seed], "projectors")
     draw = [haar(streams, p.dim) for _ in range(4)]
     decay = torch.exp(-0.35 * torch.arange(p.dim))
@@ -270,6 +270,7 @@ def test_a_projector_moves_as_far_as_its_arm_allows(arm):
         "frozen": (draw[0] @ decay.diag() @ draw[1], torch.zeros(p.dim, p.dim)),
         "diagonal": (decay.diag(), torch.eye(p.dim)),
         "low-rank": (draw[2][:, :2] @ draw[3][:2], torch.zeros(p.dim, p.dim)),
+        "free": (free[0], torch.ones(p.dim, p.dim)),
     }[arm]
     _, *views = data(p, seed)
     table = where(computed(id)["trajectory"], arm=arm, seed=seed).set_index("step")

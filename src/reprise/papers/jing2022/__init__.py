@@ -16,8 +16,13 @@ HEADLINES = {
     "DirectCLR outperforms SimCLR with a trainable linear projector on ImageNet": (
         "jing2022/table1/directclr-above-linear"
     ),
+    "where the variance caused by the data augmentation is larger than the variance caused by the data "
+    "distribution, the weight collapses": "jing2022/sec4/threshold-above",
+    "This kind of collapsing happens only in networks where the network has more than one layer": (
+        "jing2022/fig6a/linear-L1-collapsed"
+    ),
     "contrastive self-supervised learning suffers from dimensional collapse": "jing2022/fig2/some-collapse",
-    "strong augmentation along feature dimensions": "jing2022/sec4/threshold-above",
+    "strong augmentation along feature dimensions": "jing2022/sec4/corollary1-low-rank",
     "implicit regularization driving models toward low-rank solutions": (
         "jing2022/fig6a/linear-collapsed",
         "jing2022/fig5/embedding-low-rank",

@@ -7,8 +7,12 @@ import pandas as pd
 
 
 @cache
-def numbers() -> dict[str, float]:
-    """The printed numbers by key, which of a number that a claim is to reach is the claim's id without the
-    paper."""
-    table = pd.read_csv(Path(__file__).parent / "published.csv")
-    return dict(zip(table["key"], table["value"], strict=True))
+def table() -> pd.DataFrame:
+    """The printed numbers, one a row, by `key`: of a number that a claim is to reach, the claim's id without
+    the paper."""
+    return pd.read_csv(Path(__file__).parent / "published.csv")
+
+
+def number(key: str) -> float:
+    """A printed number."""
+    return float(table().set_index("key")["value"][key])

@@ -13,8 +13,12 @@ AT_START = "than at the start"
 READING = "collapsed: under 1e-3 of the largest (ours)"
 DEPTHS = (1, 2, 3, 4)
 
-SINGLE = Quotation(
-    "for a single-layer case, L = 1, there is no dimensional collapse in the embedding space", "Section 5.4"
+SINGLE = (
+    Quotation(
+        "for a single-layer case, L = 1, there is no dimensional collapse in the embedding space",
+        "Section 5.4",
+    ),
+    Quotation("happens only in networks where the network has more than one layer", "Section 1"),
 )
 LOW_RANK = Quotation(
     "With small augmentation and over-parametrized linear networks, the embedding space covariance matrix "
@@ -66,8 +70,8 @@ def _collapses(arm: str, depth: int) -> Comparison:
 
 @claim(
     "jing2022/fig6a/linear-L1-collapsed",
-    """With a single linear layer and small augmentation, no dimension of the embedding collapses that had not
-    collapsed at the start.""",
+    """With a single linear layer and small augmentation, training collapses no dimension of the embedding
+    that had not collapsed at the start.""",
     quotes=SINGLE,
     word="there is no",
     reading=READING,
@@ -80,8 +84,8 @@ def single_layer_stands() -> Comparison:
 
 @claim(
     "jing2022/fig6a/linear-collapsed",
-    """With more than one linear layer and small augmentation, dimensions of the embedding collapse that had
-    not collapsed at the start.""",
+    """With more than one linear layer and small augmentation, training collapses dimensions of the embedding
+    that had not collapsed at the start.""",
     quotes=LOW_RANK,
     word="becomes low-rank",
     reading=READING,
@@ -109,8 +113,8 @@ def more_layers() -> Cells:
 
 @claim(
     "jing2022/fig6a/isotropic-L4-collapsed",
-    """Small augmentation and over-parametrised linear layers (L = 4) suffice for collapse, whatever the data:
-    isotropic data collapse too.""",
+    """Small augmentation and over-parametrised linear layers (L = 4) suffice for dimensions of the embedding
+    to collapse, whatever the data: they collapse on isotropic data, too.""",
     quotes=LOW_RANK,
     word="becomes low-rank",
     reading=READING,
@@ -123,8 +127,8 @@ def isotropic_collapses() -> Comparison:
 
 @claim(
     "jing2022/fig6b/relu-collapsed",
-    """With ReLU between two layers dimensions of the embedding collapse as well, at least for a time: more
-    than at the start.""",
+    """With ReLU between two layers, too, dimensions of the embedding collapse: at some step, more than at the
+    start.""",
     quotes=(NONLINEAR, SIMILAR),
     quantifier="generic",
     word="also applies to",
@@ -139,8 +143,8 @@ def relu_collapses() -> Comparison:
 
 @claim(
     "jing2022/fig6b/relu-fewer",
-    """At the end of training, networks of two layers with ReLU have fewer collapsed dimensions than linear
-    ones.""",
+    """At the end of training, networks of two layers with ReLU have fewer collapsed dimensions of the
+    embedding than linear ones.""",
     at="Figure 6b, Section 5.4",
     form="ours",
     word="fewer",

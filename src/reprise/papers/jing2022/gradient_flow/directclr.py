@@ -4,12 +4,11 @@ What needs torch is imported where it calculates, so that lists of claims do not
 """
 
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from reprise.evidence.claim import Quotation
-from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
 
@@ -54,37 +53,6 @@ def representations(rng: Random, largest: int) -> Representations:
     r_aug = r + 0.5 * rng.normal(size=r.shape)
     u, v = (orthonormal(rng, inputs, inputs) for _ in range(2))
     return Representations(r, r_aug, outputs, rng.uniform(0.05, 0.5), u, v)
-
-
-@formula(
-    "sec62-loss",
-    "DirectCLR's loss {} is InfoNCE.",
-    at="Section 6.2, the loss of DirectCLR",
-    wrong=Misprint(
-        "typo",
-        printed=Text(
-            "L = Σ_i log( exp(z_i·z'_i) / Σ_j exp(z_i·z_j) )",
-            r"L=\sum_i\log\frac{\exp(z_i\cdot z'_i)}{\sum_j\exp(z_i\cdot z_j)}",
-        ),
-        corrected=Text(
-            "L = -Σ_i log( exp(z_i·z'_i / τ) / Σ_j exp(z_i·z'_j / τ) )",
-            r"L=-\sum_i\log\frac{\exp(z_i\cdot z'_i/\tau)}{\sum_j\exp(z_i\cdot z'_j/\tau)}",
-        ),
-        note="a minus, a temperature, and the positive pair in the denominator",
-    ),
-    tried_at=representations,
-)
-def loss_of_section_62(point: Representations) -> Errors:
-    from reprise.papers.jing2022.gradient_flow import motion
-
-    z, z_aug = (views[:, : point.outputs] for views in (point.r, point.r_aug))
-    z, z_aug = (views / np.linalg.norm(views, axis=1, keepdims=True) for views in (z, z_aug))
-    similar = np.exp(z @ z_aug.T / point.temperature)
-    loss = partial(motion.cross_entropy_of_views, temperature=point.temperature)
-    expected = motion.value(loss, z, z_aug)
-    printed = np.log(np.exp(np.sum(z * z_aug, 1)) / np.exp(z @ z.T).sum(1)).sum()
-    corrected = -np.log(np.diag(similar) / similar.sum(1)).sum()
-    return Errors(printed=relative_error(printed, expected), corrected=relative_error(corrected, expected))
 
 
 @formula(
@@ -144,7 +112,6 @@ def low_rank_projector(point: Representations) -> Errors:
 
 
 FORMULAS: tuple[Formula, ...] = (
-    loss_of_section_62,
     no_gradient_on_the_rest,
     diagonal_projector,
     low_rank_projector,

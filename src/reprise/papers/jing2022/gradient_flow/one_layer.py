@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from reprise.evidence.claim import Quotation
-from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, below_zero, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
@@ -86,33 +85,22 @@ def eq_4(point: Linear) -> Errors:
     )
 
 
-FROM_NEGATIVES = "Σ_i (Σ_{j≠i} α_ij (x'_i - x_j) + Σ_{j≠i} α_ji (x_i - x_j)) x_iᵀ"
-FROM_POSITIVES = "Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ"
-NEGATIVES_TEX = (
-    r"\sum_i\left(\sum_{j\neq i}\alpha_{ij}(x'_i-x_j)+\sum_{j\neq i}\alpha_{ji}(x_i-x_j)\right)x_i^{\top}"
-)
-POSITIVES_TEX = r"\sum_i(1-\alpha_{ii})(x'_i-x_i)\,x_i'^{\top}"
-"""The two sums of Eq. 6."""
-
-
 @formula(
     "eq6",
-    "Gradient flow of a linear model has G = -W X with {}.",
+    """Gradient flow of a linear model has G = -W X with X = Σ_i (Σ_{j≠i} α_ij (x'_i - x_j) + Σ_{j≠i} α_ji
+    (x_i - x_j)) x_iᵀ - Σ_i (1 - α_ii)(x'_i - x_i) x'_iᵀ.""",
     at="Eqs. 5 and 6, Section 4.2",
-    wrong=Misprint(
-        "typo",
-        printed=Text(f"X = -{FROM_NEGATIVES} - {FROM_POSITIVES}", rf"X=-{NEGATIVES_TEX}-{POSITIVES_TEX}"),
-        corrected=Text(f"X = {FROM_NEGATIVES} - {FROM_POSITIVES}", f"X={NEGATIVES_TEX}-{POSITIVES_TEX}"),
-        note="as Appendix B.2 has it",
-    ),
+    form="restated",
+    reading="the sign of Eq. 6's first sum is lost in our copy; Appendix B.2 goes on from this one",
     tried_at=one_layer,
 )
 def eqs_5_and_6(point: Linear) -> Errors:
+    """The decoy turns the sign of the first sum."""
     (w,), (velocity,) = point.layers, point.velocities
     first, second = formulas.eq6_sums(point.x, point.x_aug, point.alpha)
     return Errors(
-        printed=relative_error(w @ (-first - second), velocity),
-        corrected=relative_error(w @ (first - second), velocity),
+        printed=relative_error(w @ (first - second), velocity),
+        decoy=relative_error(w @ (-first - second), velocity),
     )
 
 
@@ -211,6 +199,12 @@ def fixed_x(rng: Random, largest: int) -> FixedX:
     "A linear model with a square W and a fixed X moves as W(0) exp(X t), and as many singular values of W "
     "vanish as X has negative eigenvalues.",
     at="Theorem 1, Section 4.2, and Appendix B.3",
+    quotes=Quotation(
+        "strong augmentation such that X has negative eigenvalues, the weight matrix W has vanishing "
+        "singular values",
+        at="Theorem 1, Section 4.2",
+    ),
+    word="has vanishing singular values",
     tried_at=fixed_x,
 )
 def theorem_1(point: FixedX) -> Errors:

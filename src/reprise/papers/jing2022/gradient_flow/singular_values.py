@@ -8,10 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
+
+LOST_IN_OUR_COPY = (
+    "the indices in Eqs. 15 and 19 are lost in our copy; this H follows from the proof of Lemma 5"
+)
 
 
 @dataclass(frozen=True)
@@ -69,26 +72,24 @@ def eq_12(point: Moving) -> Errors:
 
 @formula(
     "lemma5",
-    "Singular vectors move by Eqs. 13 and 14 with {}.",
+    "Singular vectors move by Eqs. 13 and 14 with H_kk' = 1/(σ_k'² - σ_k²).",
     at="Lemma 5, Eq. 15, Appendix A",
-    wrong=Misprint(
-        "typo",
-        printed=Text("H_kk' = 1/(σ_k² - σ_k'²)", r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}"),
-        corrected=Text("H_kk' = 1/(σ_k'² - σ_k²)", r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}"),
-    ),
+    form="restated",
+    reading=LOST_IN_OUR_COPY,
     tried_at=moving,
 )
 def eqs_13_to_15(point: Moving) -> Errors:
+    """The decoy has the negative of H."""
     w, velocity = point.w, point.velocity
-    return Errors(lemma5_error(w, velocity, sign=-1), lemma5_error(w, velocity, sign=1))
+    return Errors(printed=lemma5_error(w, velocity), decoy=lemma5_error(w, velocity, sign=-1))
 
 
-def lemma5_error(w: Array, velocity: Array, *, sign: int) -> float:
+def lemma5_error(w: Array, velocity: Array, *, sign: int = 1) -> float:
     """The larger relative error of Eqs. 13 and 14, of the vectors that have a value; how the others turn
     among themselves is not determined.
 
     Args:
-        sign: of H: 1 as corrected, -1 as printed.
+        sign: of H; -1 for its negative.
     """
     from reprise.papers.jing2022.gradient_flow.motion import factors_velocity, whole_svd
 
@@ -107,28 +108,21 @@ def moving_square(rng: Random, largest: int) -> Moving:
 
 @formula(
     "eq17",
-    "A matrix W = U S Vᵀ that moves has {}, with Ī = 1 off the diagonal and 0 on it.",
+    """A matrix W = U S Vᵀ that moves has Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S, with Ī = 1 off the diagonal and 0
+    on it.""",
     at="Eq. 17, Appendix A",
-    wrong=Misprint(
-        "typo",
-        printed=Text(
-            "Ī ∘ Vᵀ Ẇ U = -S Uᵀ U̇ - V̇ᵀ V S",
-            r"\bar{I}\circ V^{\top}\dot{W}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
-        ),
-        corrected=Text(
-            "Ī ∘ Vᵀ Ẇᵀ U = -S Uᵀ U̇ - V̇ᵀ V S",
-            r"\bar{I}\circ V^{\top}\dot{W}^{\top}U=-SU^{\top}\dot{U}-\dot{V}^{\top}VS",
-        ),
-    ),
+    form="restated",
+    reading="the transpose of Ẇ, which our copy lacks, is that of Eq. 16",
     tried_at=moving_square,
 )
 def eq_17(point: Moving) -> Errors:
+    """The decoy does not transpose the velocity."""
     (u, s, vt), (du, _, dv), velocity = point.factors, point.factors_velocity, point.velocity
     right = -s[:, None] * (u.T @ du) - dv.T @ vt.T * s
     off_diagonal = 1 - np.eye(len(s))
     return Errors(
-        printed=relative_error(off_diagonal * (vt @ velocity @ u), right),
-        corrected=relative_error(off_diagonal * (vt @ velocity.T @ u), right),
+        printed=relative_error(off_diagonal * (vt @ velocity.T @ u), right),
+        decoy=relative_error(off_diagonal * (vt @ velocity @ u), right),
     )
 
 

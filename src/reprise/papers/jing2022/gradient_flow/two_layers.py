@@ -3,23 +3,21 @@
 What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from reprise.evidence.claim import Quotation
-from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import Errors, Formula, formula
 from reprise.evidence.identities import Array, Random, orthonormal, relative_error, size
 from reprise.papers.jing2022.gradient_flow import formulas
 from reprise.papers.jing2022.gradient_flow.points import (
     Linear,
-    augmented_at_threshold,
     distinct,
     on_random_data,
     spread_values,
 )
+from reprise.papers.jing2022.gradient_flow.singular_values import LOST_IN_OUR_COPY
 
 
 def two_layers(rng: Random, largest: int) -> Linear:
@@ -50,24 +48,22 @@ def eqs_8_to_10(point: Linear) -> Errors:
 
 @formula(
     "lemma6",
-    "The alignment matrix A = V2ᵀ U1 of two linear layers moves by Eq. 18 with {}.",
+    "The alignment matrix A = V2ᵀ U1 of two linear layers moves by Eq. 18 with H_kk' = 1/(σ_k'² - σ_k²).",
     at="Lemma 6, Eqs. 18 to 20, Appendix A",
-    wrong=Misprint(
-        "typo",
-        printed=Text("H_kk' = 1/(σ_k² - σ_k'²)", r"H_{kk'}=\frac{1}{\sigma_k^2-\sigma_{k'}^2}"),
-        corrected=Text("H_kk' = 1/(σ_k'² - σ_k²)", r"H_{kk'}=\frac{1}{\sigma_{k'}^2-\sigma_k^2}"),
-    ),
+    form="restated",
+    reading=LOST_IN_OUR_COPY,
     tried_at=two_layers,
 )
 def eqs_18_to_20(point: Linear) -> Errors:
-    return Errors(printed=lemma6_error(point, sign=-1), corrected=lemma6_error(point, sign=1))
+    """The decoy has the negative of H."""
+    return Errors(printed=lemma6_error(point), decoy=lemma6_error(point, sign=-1))
 
 
-def lemma6_error(model: Linear, *, sign: int) -> float:
+def lemma6_error(model: Linear, *, sign: int = 1) -> float:
     """The relative error of Eq. 18, of the vectors that have a value in both layers.
 
     Args:
-        sign: of H: 1 as corrected, -1 as printed.
+        sign: of H; -1 for its negative.
     """
     from reprise.papers.jing2022.gradient_flow.motion import whole_svd
 
@@ -110,61 +106,6 @@ def eqs_21_and_22(point: Linear) -> Errors:
 
 
 # Theorem 2: A tends to the identity.
-
-
-def small_augmentation(rng: Random, largest: int) -> Linear:
-    """Two layers whose X is positive definite."""
-    return augmented_at_threshold(two_layers(rng, largest), rng.uniform(0.2, 0.9))
-
-
-@formula(
-    "thm2-limit",
-    "In the proof of Theorem 2: for two linear layers under a positive definite X, {} (tried: this line "
-    "alone, with X fixed, until |W1|² has grown a hundredfold).",
-    at="Theorem 2, proof, Appendix B.5",
-    wrong=Misprint(
-        "substantive",
-        printed=Text("W1 W1ᵀ = W2ᵀ W2 in the limit", r"W_1W_1^{\top}=W_2^{\top}W_2\quad\text{as }t\to\infty"),
-        corrected=Text(
-            "W1 W1ᵀ - W2ᵀ W2 = C for all time", r"W_1W_1^{\top}-W_2^{\top}W_2=C\quad\text{for all }t"
-        ),
-        note="as the proof itself derives; it drops C because the norms grow without bound, which they need "
-        "not. The points show this of the line alone; Theorem 2, which does not assume C = 0, is false by "
-        "the counterexample in docs/readings.md",
-    ),
-    tried_at=small_augmentation,
-)
-def limit_of_the_imbalance(point: Linear) -> Errors:
-    """The share of W1 W1ᵀ - W2ᵀ W2 that is left, and the share by which it has changed."""
-    from scipy.integrate import solve_ivp
-
-    x, (w1, w2) = point.x_matrix / np.linalg.norm(point.x_matrix, 2), point.layers
-
-    def unpack(flat: Array) -> tuple[Array, Array]:
-        return flat[: w1.size].reshape(w1.shape), flat[w1.size :].reshape(w2.shape)
-
-    def imbalance(flat: Array) -> Array:
-        first, second = unpack(flat)
-        return first @ first.T - second.T @ second
-
-    def flow(t: float, flat: Array) -> Array:
-        first, second = unpack(flat)
-        g = -second @ first @ x
-        return np.concatenate([(-second.T @ g).ravel(), (-g @ first.T).ravel()])
-
-    def has_grown(t: float, flat: Array) -> float:
-        return float(np.sum(unpack(flat)[0] ** 2) / np.sum(w1**2) - 100)
-
-    has_grown.terminal = True  # type: ignore[attr-defined]
-    start = np.concatenate([w1.ravel(), w2.ravel()])
-    path = solve_ivp(flow, (0, 1e3), start, "DOP853", events=has_grown, rtol=1e-12, atol=1e-13)
-    if not path.t_events[0].size:
-        return Errors(np.nan, np.nan)
-    before, after = (imbalance(path.y[:, index]) for index in (0, -1))
-    return Errors(
-        printed=float(np.linalg.norm(after) / np.linalg.norm(before)),
-        corrected=relative_error(after, before),
-    )
 
 
 @dataclass(frozen=True)
@@ -251,53 +192,37 @@ def block_diagonal(point: Balanced) -> Errors:
 # Theorem 3: aligned layers.
 
 
-@dataclass(frozen=True)
-class Aligned:
-    """Two layers with V2 = U1, and two with V2 = U1ᵀ."""
-
-    equal: Linear
-    transposed: Linear
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        return self.equal.sizes
-
-
-def aligned(rng: Random, largest: int) -> Aligned:
-    """Bottlenecks of at least 3 hidden units: with 2, U1 can be its own transpose."""
+def aligned(rng: Random, largest: int) -> Linear:
+    """Layers with V2 = U1, and random singular values and outer singular vectors."""
     hidden = size(rng, 3, largest)
     inputs, outputs = (size(rng, hidden, largest) for _ in range(2))
     u1 = orthonormal(rng, hidden, hidden)
-
-    def around(v2: Array) -> Linear:
-        """Random singular values and outer singular vectors around U1 and V2."""
-        w1 = (u1 * spread_values(rng, hidden)) @ orthonormal(rng, inputs, hidden).T
-        w2 = (orthonormal(rng, outputs, hidden) * spread_values(rng, hidden)) @ v2.T
-        return on_random_data(rng, w1, w2)
-
-    return Aligned(around(u1), around(u1.T))
+    w1 = (u1 * spread_values(rng, hidden)) @ orthonormal(rng, inputs, hidden).T
+    w2 = (orthonormal(rng, outputs, hidden) * spread_values(rng, hidden)) @ u1.T
+    return on_random_data(rng, w1, w2)
 
 
 @formula(
     "thm3",
-    "The singular values of two linear layers move by Eq. 11 where these are {}.",
+    "The singular values of two linear layers that are aligned, V2ᵀ U1 = I, move by Eq. 11.",
     at="Theorem 3, Eq. 11, Section 5.3",
-    wrong=Misprint(
-        "typo",
-        printed=Text("aligned, i.e. V2 = U1ᵀ", r"V_2=U_1^{\top}"),
-        corrected=Text("aligned, i.e. V2 = U1", r"V_2=U_1"),
-    ),
+    reading="aligned as in Theorem 2; a superscript of the U1 in its brackets cannot be read in our copy",
     tried_at=aligned,
 )
-def eq_11(point: Aligned) -> Errors:
-    return Errors(printed=_error_of_eq_11(point.transposed), corrected=_error_of_eq_11(point.equal))
+def eq_11(point: Linear) -> Errors:
+    """The decoy has the layers' singular values exchanged."""
+    (_, s1, _), (_, s2, _) = point.factors
+    expected, rates = _value_velocities(point), _rates(point)
+    return Errors(
+        printed=relative_error(np.stack([s1 * s2**2, s2 * s1**2]) * rates, expected),
+        decoy=relative_error(np.stack([s2 * s1**2, s1 * s2**2]) * rates, expected),
+    )
 
 
-def _error_of_eq_11(model: Linear) -> float:
-    (_, s1, _), (_, s2, _) = model.factors
+def _value_velocities(model: Linear) -> Array:
+    """dσ/dt of both layers."""
     (_, first, _), (_, second, _) = model.factor_velocities
-    expected = np.stack([first, second])
-    return relative_error(np.stack([s1 * s2**2, s2 * s1**2]) * _rates(model), expected)
+    return np.stack([first, second])
 
 
 def _rates(model: Linear) -> Array:
@@ -308,29 +233,19 @@ def _rates(model: Linear) -> Array:
 
 @formula(
     "thm3-closed-form",
-    "With σ1² = σ2² + C, aligned layers have {}.",
+    "With σ1² = σ2² + C, aligned layers have dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1).",
     at="Section 5.3, after Theorem 3",
-    wrong=Misprint(
-        "typo",
-        printed=Text(
-            "dσ1/dt = σ1 (σ1² + C)(v1ᵀ X v1)",
-            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2+C)(v_1^{\top}Xv_1)",
-        ),
-        corrected=Text(
-            "dσ1/dt = σ1 (σ1² - C)(v1ᵀ X v1)",
-            r"\dot{\sigma}_1=\sigma_1(\sigma_1^2-C)(v_1^{\top}Xv_1)",
-        ),
-    ),
+    form="restated",
+    reading="which layer an index names is lost in our copy, and with it the sign of C",
     tried_at=aligned,
 )
-def dynamics_after_theorem_3(point: Aligned) -> Errors:
-    model = point.equal
-    (_, s1, _), (_, s2, _) = model.factors
-    (_, first, _), _ = model.factor_velocities
-    c, rates = s1**2 - s2**2, _rates(model)
+def dynamics_after_theorem_3(point: Linear) -> Errors:
+    """The decoy has +C."""
+    (_, s1, _), (_, s2, _) = point.factors
+    (first, _), rates, c = _value_velocities(point), _rates(point), s1**2 - s2**2
     return Errors(
-        printed=relative_error(s1 * (s1**2 + c) * rates, first),
-        corrected=relative_error(s1 * (s1**2 - c) * rates, first),
+        printed=relative_error(s1 * (s1**2 - c) * rates, first),
+        decoy=relative_error(s1 * (s1**2 + c) * rates, first),
     )
 
 
@@ -338,7 +253,6 @@ FORMULAS: tuple[Formula, ...] = (
     eqs_8_to_10,
     eqs_18_to_20,
     eqs_21_and_22,
-    limit_of_the_imbalance,
     theorem_2_of_balanced_layers,
     block_diagonal,
     eq_11,

@@ -156,8 +156,8 @@ def grow_slower(layer: str) -> Claim:
 
 @claim(
     "jing2022/fig5/embedding-low-rank",
-    """Although the augmentation is small, the embeddings' covariance becomes low-rank: singular values
-    collapse that had not at the start.""",
+    """With small augmentation and two linear layers, the covariance of the embeddings becomes low-rank:
+    training collapses singular values that had not collapsed at the start.""",
     quotes=LOW_RANK,
     word="becomes low-rank",
     broken_by=tuple(

@@ -7,7 +7,8 @@ from reprise.papers.jing2022.two_layer_settings import TwoLayers
 
 
 class Params(TwoLayers):
-    """W1 trains from small, distinct singular values; W2, the projector, is constrained."""
+    """W1 trains from small, distinct singular values; W2, the projector, is constrained, or as a control
+    trains with it, as in Figure 4; each but the low-rank one starts from the same singular values."""
 
     low_rank: int = unstated(8, "rank of the fixed low-rank projector: half of the dimensions", ge=1)
 

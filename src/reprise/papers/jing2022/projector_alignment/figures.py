@@ -14,18 +14,18 @@ from reprise.plotting.style import LINES, SHARE, WIDTH, band, colors, steps_axis
     "Section 6.1, alignment",
     reads=("trajectory",),
     caption="""How W1 aligns with a constrained projector W2. Left: off-diagonal mass 1 - mean A_kk² of A =
-    V2ᵀ U1 for a frozen and for a trainable diagonal projector; 0 is alignment, the dotted line is the level
-    of random bases. Right: share of W1's leading left singular vectors outside the subspace read by a fixed
-    low-rank projector. Mean and 95 % interval over seeds, cut to [0, 1]. Other losses, if the settings name
-    any, have colours of their own.""",
+    V2ᵀ U1 for a frozen and for a trainable diagonal projector, and for one that trains freely; 0 is
+    alignment, the dotted line is the level of random bases. Right: share of W1's leading left singular
+    vectors outside the subspace read by a fixed low-rank projector. Mean and 95 % interval over seeds, cut
+    to [0, 1]. Other losses, if the settings name any, have colours of their own.""",
 )
 def sec61_projector(tables: Tables, params: Params) -> Figure:
     fig, axes = plt.subplots(1, 2, figsize=(0.75 * WIDTH, 2.2), sharey=True)
-    panels = {"frozen": (axes[0], "off_diagonal_mass"), "diagonal": (axes[0], "off_diagonal_mass"),
-              "low-rank": (axes[1], "mass_outside_subspace")}  # fmt: skip
-    curves = [("", setting(tables, BASE)["trajectory"], colors(3))]
+    panels = dict.fromkeys(("frozen", "diagonal", "free"), (axes[0], "off_diagonal_mass"))
+    panels["low-rank"] = (axes[1], "mass_outside_subspace")
+    curves = [("", setting(tables, BASE)["trajectory"], colors(len(panels)))]
     curves += [
-        (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(3))
+        (f"{loss.label}, ", loss.tables["trajectory"], loss.shades(len(panels)))
         for loss in other_losses(tables, params)
     ]
     for loss, rows, tints in curves:

@@ -14,7 +14,7 @@ from reprise.evidence.learning import ELSEWHERE, gain
 from reprise.evidence.measures import applied, column, difference, each_seed, selected
 from reprise.papers.jing2022.projector_spectra.networks import OWN, START
 from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT
-from reprise.papers.jing2022.published import numbers
+from reprise.papers.jing2022.published import number
 from reprise.papers.jing2022.spectra import collapsed_values, has_collapse
 
 NEEDS = (
@@ -124,7 +124,7 @@ def beyond_the_first(index: pd.Series) -> pd.Series:
 def collapsed_dimensions() -> Comparison:
     return near(
         collapsed_of("nonlinear", "embedding"),
-        numbers()["fig2/collapsed-dimensions"],
+        number("fig2/collapsed-dimensions"),
         quantity="count",
         margin=5.0,
         unit="collapsed singular values of 128",
@@ -383,7 +383,7 @@ ROWS = {one.key: Quotation(one.words, one.at) for one in PRINTED}
 
 @each(PRINTED)
 def reaches(one: Printed) -> Claim:
-    published = numbers()[one.key]
+    published = number(one.key)
 
     @claim(
         f"jing2022/{one.key}",

@@ -1,7 +1,6 @@
 """Figures 2, 7b, 9 and 10, Table 1 and the numbers of Section 6.3."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,6 +15,7 @@ from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.learning import PIXELS, gain
 from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting
+from reprise.papers.jing2022 import published
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.papers.jing2022.projector_spectra.networks import few
@@ -77,8 +77,7 @@ def fig02(tables: Tables, params: Params) -> Figure:
     fig = _spectra(tables, params, "embedding", names, WIDTH / 2)
     own = fig.axes[0]
     dim = float(np.max(own.lines[0].get_xdata()))
-    printed = _printed()
-    collapsed = float(printed.loc[printed["artifact"] == "Figure 2", "value"].item())
+    collapsed = published.number("fig2/collapsed-dimensions")
     label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
     own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
     _legend(own)
@@ -261,13 +260,8 @@ def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any
 
 def _published() -> pd.Series:
     """The printed accuracies in %, by loss and projector."""
-    printed = _printed()
+    printed = published.table()
     return printed[printed["metric"] == "linear probe top-1"].set_index(["loss", "projector"])["value"]
-
-
-def _printed() -> pd.DataFrame:
-    """The paper's printed numbers."""
-    return pd.read_csv(Path(__file__).parents[1] / "published.csv")
 
 
 def _references(probes: pd.DataFrame, params: Params) -> dict[str, float]:
@@ -297,11 +291,11 @@ def _least_gain(full: pd.DataFrame) -> float:
 
 
 def _listing(tables: Tables, params: Params, places: Iterable[tuple[str, str, str, str]]) -> pd.DataFrame:
-    published = _published()
+    accuracies = _published()
     probes = setting(tables, BASE)["probes"]
     lines = []
     for loss, projector, net, part in places:
-        row = {"loss": loss, "projector": projector, "published": published.get((loss, projector), np.nan)}
+        row = {"loss": loss, "projector": projector, "published": accuracies.get((loss, projector), np.nan)}
         lines.append(row)
         if net not in set(probes["net"]):
             continue
