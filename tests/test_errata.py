@@ -6,10 +6,8 @@ from reprise.engine import registry
 from reprise.evidence.verdicts import ground, judge_all
 
 FALSE = {
-    "esser2024": {
-        "prop3-width", "remark2-infonce",
-    },
-    "jing2022": {"thm2-limit"},
+    "esser2024": {"remark2-infonce"},
+    "jing2022": set(),
     "ren2023": set(),
     "skean2024": {"eq12", "propD1-left-vectors", "appD/printed-closed-form-error"},
     "tian2023": {"thm6-winner"},

@@ -21,8 +21,7 @@ HEADLINES = {
     "the infinite width approximation of SSL models significantly deviate from the neural tangent "
     "kernel approximations of supervised models": "esser2024/abstract/ntk-deviation",
     "which we show to be significantly different from the dynamics of supervised models": (
-        "esser2024/prop1/collapse",
-        "esser2024/abstract/ntk-deviation",
+        "esser2024/abstract/ntk-deviation"
     ),
     "the evolution dynamics is same across dimensions": "esser2024/prop1/identical",
     "This explains why SSL is naturally prone to dimension collapse": (

@@ -6,7 +6,7 @@ ERRATA: list[Erratum] = [
     read(
         "jing2022",
         "thm2-limit",
-        "substantive",
+        "condition",
         "Theorem 2, Section 5.3, and its proof, Appendix B.5",
         "if X(t) is positive definite for all t, W2 W1 is never 0 and the singular values at the end are "
         "distinct, A = V2ᵀ U1 tends to the identity",

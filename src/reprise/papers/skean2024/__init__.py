@@ -27,6 +27,7 @@ HEADLINES = {
         "skean2024/fig2/quicker",
         "skean2024/fig3/entropy-raw-shared-rate",
         "skean2024/fig3/saturation-raw-shared-rate",
+        "skean2024/fig3/condition-raw-shared-rate",
     ),
     "FroSSL learns competitive representations on linear probe evaluation": "skean2024/sec6.1/competitive",
     "is identical to VICReg's invariance term": "skean2024/sec1/invariance-of-vicreg",

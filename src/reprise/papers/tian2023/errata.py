@@ -65,7 +65,7 @@ ERRATA: list[Erratum] = [
     ),
     read(
         "thm4-critical",
-        "condition",
+        "typo",
         "Theorem 4 (2)",
         "from any critical point with distinct {w_km}, there exists a path of critical points to identical "
         "weights",

@@ -142,8 +142,8 @@ def near_zero(rng: Random, largest: int) -> Linear:
             "them"
         ),
         note="the loss (1) is InfoNCE's leading order at small outputs; nor need dimensions collapse: of two "
-        "orthogonal anchors with x⁺ = x and x⁻ = -x, from a start of rank two, InfoNCE keeps both, where (1) "
-        "keeps one",
+        "orthogonal anchors, of lengths 1.5 and 1, with x⁺ = x and x⁻ = -x, from a start of rank two, "
+        "InfoNCE keeps both, where (1) keeps one",
     ),
     quotes=Quotation(
         "decoupling of output dimensions (and hence, dimension collapse) would also happen for InfoNCE",

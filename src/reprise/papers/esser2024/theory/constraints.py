@@ -297,20 +297,20 @@ def proposition_3(point: Problem) -> Errors:
 
 
 def narrow(rng: Random, largest: int) -> Problem:
-    """A network with enough hidden units for the constraints of (4), and too few to avoid unwanted
+    """A network with enough hidden units for the constraints of (4), and in part too few to avoid unwanted
     directions."""
     dim, outputs = size(rng, 2, largest), size(rng, 2, largest)
     negative = size(rng, 1, min(dim, outputs) - 1)
-    hidden = size(rng, max(dim, outputs), dim + outputs - negative - 1)
+    hidden = size(rng, max(dim, outputs), dim + outputs)
     return random_problem(rng, symmetric(rng, negative, dim - negative), outputs, hidden)
 
 
 @formula(
     "prop3-width",
-    "The problems {} (tried: their minima, where max(d, z) ≤ h < d + z - min(d, z, l)).",
+    "The problems {} (tried: their minima, where max(d, z) ≤ h ≤ d + z).",
     at="Proposition 3, Section 3, and its proof of (3) ⇔ (4), Appendix",
     wrong=Misprint(
-        "substantive",
+        "condition",
         printed=Text("(3), ‖W2ᵀ W1‖₂ ≤ 1, and (4), W2ᵀ W2 = I and W1ᵀ W1 = I, are equivalent"),
         corrected=Text("if h ≥ d + z - min(d, z, l), l the number of C's negative eigenvalues"),
         note="no condition on the width h is printed; in a narrower network d + z - h singular values of "
@@ -331,7 +331,7 @@ def width_of_proposition_3(point: Problem) -> Errors:
     minimum = trace(w1, w2, point.matrix)
     return Errors(
         printed=off(minimum, values[: point.rank].sum(), values),
-        corrected=off(minimum, values[: inputs + outputs - hidden].sum(), values),
+        corrected=off(minimum, values[: max(point.rank, inputs + outputs - hidden)].sum(), values),
     )
 
 

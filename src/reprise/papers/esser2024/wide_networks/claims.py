@@ -46,7 +46,7 @@ def _above(measure: Measure, reference: float | Measure) -> Comparison:
 def wide_networks_collapse() -> Cells:
     for activation, loss in product(ACTIVATIONS, LOSSES):
         ratio = column("collapse", "ratio", activation=activation, loss=loss, step=last)
-        unit = "second singular value over the first"
+        unit = f"second singular value over the first, less {COLLAPSED:g}"
         yield f"{NAMES[activation]}, {loss}", below(ratio, COLLAPSED, unit=unit, bounds=SHARE)
 
 

@@ -192,7 +192,7 @@ def whole_table() -> Cells:
         "code",
         printed=Text("learning rate 2e-3", r"\eta=2\times10^{-3}"),
         corrected=Text(
-            "2e-2, as in the authors' code: of the two, only that gives Table 1", r"\eta=2\times10^{-2}"
+            "2e-2, as in the author's code: of the two, only that gives Table 1", r"\eta=2\times10^{-2}"
         ),
         changes_result=True,
     ),

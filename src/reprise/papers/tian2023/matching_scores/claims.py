@@ -376,7 +376,7 @@ def similar_trends() -> Comparison:
             r"\max_m\frac{w_{km}^{\top}u_a}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}",
         ),
         corrected=Text(
-            "max_m |cos| for the linear activation, as in the authors' code",
+            "max_m |cos| for the linear activation, as in the author's code",
             r"\max_m\frac{|w_{km}^{\top}u_a|}{\Vert w_{km}\Vert_2\,\Vert u_a\Vert_2}\quad"
             r"\text{for a linear activation}",
         ),
