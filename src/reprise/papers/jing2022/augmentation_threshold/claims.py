@@ -101,21 +101,35 @@ def shares(views: str, amplitude: float) -> Wide:
 
 def ends(views: str, amplitude: float) -> Measure:
     """Where these shares head for."""
-    return lambda tables: heading_for(shares(views, amplitude)(tables).map(math.log)).map(math.exp)
+
+    def measure(tables: Tables) -> pd.Series:
+        course = shares(views, amplitude)(tables)
+        if course.empty:  # which a setting does not run
+            return pd.Series(dtype=float)
+        return heading_for(course.map(math.log)).map(math.exp)
+
+    return measure
 
 
 @interned
 def vanishing(views: str, amplitude: float) -> Measure:
     """Number of vanishing singular values of W."""
-    return lambda tables: ends(views, amplitude)(tables).groupby("seed").agg(collapsed)
+
+    def measure(tables: Tables) -> pd.Series:
+        found = ends(views, amplitude)(tables)
+        return found if found.empty else found.groupby("seed").agg(collapsed)
+
+    return measure
 
 
 def _half_vanishes(amplitude: float, power: int = 1) -> Comparison:
     """The largest singular value of the augmented half of W vanishes in the limit, or its power."""
 
     def of_half(table: pd.DataFrame | pd.Series) -> Any:
+        if table.empty:
+            return table
         index = table.index.get_level_values("index")
-        return table[index == index.max() // 2 + 1].droplevel("index") ** power if len(table) else table
+        return table[index == index.max() // 2 + 1].droplevel("index") ** power
 
     return replace(
         near(

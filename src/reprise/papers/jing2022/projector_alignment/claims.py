@@ -15,8 +15,8 @@ PROPOSITION_1 = "Proposition 1, Section 6.1"
 READING = (
     "ours: the paper suspects it of networks on images, where a diagonal projector comes close to a free one "
     "(Section 6.3); in the toy model of Section 5 U1 is the one that evolves; W1 and the singular values of "
-    "W2 start as they do under the free W2; what is left off the diagonal at the end is at most the margin of "
-    "a score more than under the free W2"
+    "W2 start as they do under the free W2; what is left off the diagonal at the end is at most the margin "
+    "of a score more than under the free W2"
 )
 LOOKED = (
     "the free W2, the same start for each W2 and the margin, that of the alignment in Figure 4, after the "
