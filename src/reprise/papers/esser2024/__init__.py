@@ -3,8 +3,8 @@
 TITLE = "Representation Learning Dynamics of Self-Supervised Models"
 VERSION = (
     "arXiv:2309.02011v1, 5 September 2023 (a submission to TMLR of January 2024, whose listing quotes other "
-    "settings, has not been compared: it may have mended what is called an error here); sections, which have "
-    "no numbers there, are counted"
+    "settings, has not been compared: it may have mended what is called an error here); we number its "
+    "sections, which have no numbers"
 )
 BIBTEX = """@misc{esser2024representation,
   title  = {Representation Learning Dynamics of Self-Supervised Models},
