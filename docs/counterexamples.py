@@ -120,8 +120,8 @@ def outputs_under_infonce() -> str:
         shares.append(values[1] / values[0])
     simple, infonce = shares
     return (
-        f"orthogonal anchors of lengths 1.5 and 1, x⁺ = x, x⁻ = -x, Θ0 = (.3, .1; -.1, .3): the second singular value of the "
-        f"outputs comes to {simple:.0e} of the first under (1), and to {infonce:.2f} under InfoNCE"
+        f"orthogonal anchors of lengths 1.5 and 1, x⁺ = x, x⁻ = -x, Θ0 = (.3, .1; -.1, .3): the second "
+        f"singular value of the outputs comes to {simple:.0e} of the first under (1), and to {infonce:.2f} under InfoNCE"
     )
 
 
