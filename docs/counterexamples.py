@@ -121,7 +121,8 @@ def outputs_under_infonce() -> str:
     simple, infonce = shares
     return (
         f"orthogonal anchors of lengths 1.5 and 1, x⁺ = x, x⁻ = -x, Θ0 = (.3, .1; -.1, .3): the second "
-        f"singular value of the outputs comes to {simple:.0e} of the first under (1), and to {infonce:.2f} under InfoNCE"
+        f"singular value of the outputs comes to {simple:.0e} of the first under (1), and "
+        f"to {infonce:.2f} under InfoNCE"
     )
 
 
