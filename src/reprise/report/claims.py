@@ -205,15 +205,14 @@ def _is_one_scale(definition: Definition) -> bool:
 
 def _is_robust(row: Row) -> bool:
     """Tells if a contradiction rests on no choice of ours, neither on the settings nor on the margin, and
-    concerns the paper: no misprint, of which it is plain what was meant, nothing at reduced scale, and no
-    single printed number, which is one draw."""
+    concerns the paper: no slip and no condition left out, with which the statement holds, nothing at reduced
+    scale, and no single printed number, which is one draw."""
     return (
         row["verdict"] == row["verdict_twice_margin"] == "contradicted"
         and (row["stands"] == "everywhere" or not row["settings"])
-        and row["erratum"] in ("", "substantive")
         and row["form"] != "ours"
         and not wording.is_only_here(row)
-        and ground(row) != "single numbers"
+        and ground(row) not in ("errata", "single numbers")
     )
 
 

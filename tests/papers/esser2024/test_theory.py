@@ -279,7 +279,7 @@ def test_frobenius_constraints_collapse_where_orthonormal_ones_do_not():
 
 
 def test_with_two_square_layers_equation_9_has_two_thirds_of_the_velocity():
-    """Of the flow in the Euclidean metric, for h = d = 2 and z = 1."""
+    """The flow in the Euclidean metric has these velocities for h = d = 2 and z = 1."""
     for seed in range(5):
         point = output_dynamics.random_weights(rng(seed), 2, 1, 2)
         found = dynamics.printed(point.q, point.eigenvalues) / point.descent_velocity

@@ -13,5 +13,5 @@ RECOVERS = Quotation(
     "normalize them",
     at="Section 1, contribution 4",
 )
-"""What negative pairs are said to achieve, judged at finite and at infinite width. Each [...] is a formula
-that our copy of the paper has lost."""
+"""Section 1 says this of negative pairs; it is judged at finite and at infinite width. Each [...] is a
+formula that our copy of the paper has lost."""

@@ -93,7 +93,8 @@ def behind(method: str, epoch: int) -> Measure:
 
 
 def least_behind(method: str) -> Measure:
-    """The least of it, over the epochs of Table 3."""
+    """By how much a method is behind the last of the sample-contrastive ones, at the epoch of Table 3
+    where it is least."""
     behind_at = beside(*(behind(method, epoch) for epoch in EPOCHS))
     return applied(lambda each: each.min(axis=1, skipna=False), behind_at)
 
