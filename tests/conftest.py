@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from filelock import FileLock
 
+from reprise.cli import compute_in_one_thread
 from reprise.contract.experiment import Context, evaluate
 from reprise.engine import registry, run, tiers
 from reprise.engine.tiers import load_tier
@@ -19,6 +20,10 @@ hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine
 hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
 RAN = "jing2022/layer_alignment"
+
+
+def pytest_configure():
+    compute_in_one_thread()
 
 
 @pytest.hookimpl(wrapper=True)

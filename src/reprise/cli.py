@@ -60,6 +60,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
 
 
+def compute_in_one_thread() -> None:
+    """Limits NumPy and torch to one thread, here and in all that this process starts.
+
+    A second thread slows stacks of small matrices. Where other processes keep the cores busy, two threads
+    also wait for each other, and a decomposition of a second takes minutes. To be called before torch is
+    imported, which reads the variables, MKL's first; the limit is for NumPy. Snakemake would set the
+    variables to a rule's threads.
+    """
+    os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    threadpool_limits(1, user_api="blas")
+
+
 def _stop_writing(*streams: TextIO) -> None:
     """Drops what the streams still hold, so that the flush at exit succeeds."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -71,10 +83,7 @@ def _stop_writing(*streams: TextIO) -> None:
 
 def _run_command(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
-    # A second thread slows stacks of small matrices. The variables are for torch, which is imported later and
-    # reads MKL's first; the limit is for NumPy. Snakemake would set the variables to a rule's threads.
-    os.environ |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    threadpool_limits(1, user_api="blas")
+    compute_in_one_thread()
     try:
         return options.command(options) or 0
     except RepriseError as error:

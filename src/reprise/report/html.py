@@ -4,7 +4,7 @@ table of all claims.
 The files hold no date, so that the same results give the same bytes.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
@@ -30,7 +30,7 @@ from reprise.evidence.statistics import LEVEL
 from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.pictures import thumbnail
-from reprise.report.schema import Claim, Figure, Report
+from reprise.report.schema import Claim, Figure, Part, Report
 from reprise.report.vector import Vector, vector
 
 LONG_TABLE = 30
@@ -153,13 +153,23 @@ def _environment() -> jinja2.Environment:
 
 def environment(**more: Any) -> jinja2.Environment:
     """Of the report's templates; `more` are other options of jinja2."""
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         **more,
     )
+    made.filters["collected"] = _collected
+    return made
+
+
+def _collected(parts: Iterable[Part], name: str, by: str) -> dict[Any, list[Any]]:
+    """Values of one attribute of parts that agree in another, by the latter."""
+    found: dict[Any, list[Any]] = {}
+    for part in parts:
+        found.setdefault(getattr(part, by), []).append(getattr(part, name))
+    return found
 
 
 def _text(name: str) -> str:

@@ -24,7 +24,7 @@ from reprise.ledger.recorded import BUNDLE
 from reprise.report import history, numbers, specifications, wording
 from reprise.report.build import build
 from reprise.report.html import environment, symbol
-from reprise.report.schema import Claim, Figure, Headline, Paper, Report, Setting
+from reprise.report.schema import Claim, Figure, Paper, Report, Setting
 from reprise.storage import store
 
 WIDTH = 1000
@@ -208,14 +208,6 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
     return {name: ", ".join(sorted(texts)) for name, texts in facts.items()}
 
 
-def _by_claim(headlines: Sequence[Headline]) -> Mapping[str, list[str]]:
-    """Claim -> the sentences that it decides."""
-    found: dict[str, list[str]] = {}
-    for each in headlines:
-        found.setdefault(each.claim, []).append(each.quotation)
-    return found
-
-
 def _of_the_headline(paper: Paper) -> Figure | None:
     """The first figure about what the paper is first about."""
     drawn = [figure for figure in paper.figures if figure.kind == "figure"]
@@ -259,6 +251,5 @@ def _render(template: str, report: Report, **values: Any) -> str:
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
-    made.filters["by_claim"] = _by_claim
     made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
     return made.get_template(template).render(report=report, claims=claims, verdicts=VERDICTS, **values)
