@@ -169,12 +169,13 @@ BELOW = ("contract", "networks", "numerics", "storage")
 
 @pytest.mark.slow
 def test_the_quick_suite_is_green_where_the_page_was_followed(followed, tmp_path):
-    """All of `make test` but its linters, the rooms `BELOW`, and cases of `OTHER_PAPERS`, which share with the
-    additions only the lists of losses and of data sets: `pytest -m "not slow"`, on two cores."""
+    """`pytest -m "not slow"` on two cores, but for the rooms `BELOW` and all cases of `OTHER_PAPERS`, which
+    share with the additions only the lists of losses and of data sets."""
     checkout = copied(followed, tmp_path)
     quick = ("-m", "not slow", "-n", "2", "--dist", "worksteal", "-p", "no:cacheprovider")
-    reached = (*(f"--ignore=tests/{room}" for room in BELOW), "-k", f"not ({' or '.join(OTHER_PAPERS)})")
-    code, printed = checkout.call(sys.executable, "-m", "pytest", *quick, *reached, timeout=3600)
+    below = (f"--ignore=tests/{room}" for room in BELOW)
+    others = ("-k", f"not ({' or '.join(OTHER_PAPERS)})")
+    code, printed = checkout.call(sys.executable, "-m", "pytest", *quick, *below, *others, timeout=3600)
     assert code == 0, printed[-20000:]
 
 
