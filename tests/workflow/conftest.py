@@ -53,6 +53,10 @@ class Checkout:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
+    def compile(self):
+        """Once, not by each of hundreds of processes; an edit is seen by its content, not by its date."""
+        compileall.compile_dir(self.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+
     def start(self, *command, **options):
         """A process in a session of its own, so that all that it starts can be killed with it."""
         return subprocess.Popen(
@@ -208,8 +212,7 @@ def _put_source(checkout):
             shutil.copytree(ROOT / part, to, ignore=NEVER, symlinks=True)
         else:
             shutil.copy2(ROOT / part, to, follow_symlinks=False)
-    # Compiled once, not by each of hundreds of processes; an edit is seen by its content, not by its date.
-    compileall.compile_dir(checkout.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+    checkout.compile()
     # Likewise what follows from the package's files is kept once, by the first plan.
     checkout.plan()
     shutil.rmtree(checkout.root / ".snakemake")

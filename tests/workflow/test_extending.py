@@ -159,6 +159,7 @@ def followed(source, shared):
             for command in COMMANDS:
                 code, printed = checkout.call(sys.executable, *command.split()[1:])
                 assert code == 0, printed
+            checkout.compile()
             done.touch()
     return checkout
 
@@ -180,8 +181,7 @@ def test_the_quick_suite_is_green_where_the_page_was_followed(followed, tmp_path
 
 
 def copied(checkout, to):
-    """Without compiled modules, which an edit of the same size may outlive."""
-    shutil.copytree(checkout.root, to / "copy", symlinks=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(checkout.root, to / "copy", symlinks=True)
     return replace(checkout, root=to / "copy")
 
 
