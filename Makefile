@@ -56,7 +56,7 @@ test: $(STAMP) ## lint, types, layers and the quick tests
 	pytest -m "not slow" -n auto --dist worksteal
 
 .PHONY: test-slow
-test-slow: $(STAMP) ## whole DAGs, kills, second clones (under an hour)
+test-slow: $(STAMP) ## whole DAGs, kills, second clones (about an hour)
 	pytest -m slow -n auto --dist worksteal
 
 .PHONY: lint

@@ -54,7 +54,7 @@ class Checkout:
         }
 
     def compile(self):
-        """Once, not by each of hundreds of processes; an edit is seen by its content, not by its date."""
+        """Compiles its modules, which hundreds of processes would do each; an edit is seen by its content."""
         compileall.compile_dir(self.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
     def start(self, *command, **options):

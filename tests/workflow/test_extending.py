@@ -50,6 +50,7 @@ ADDITIONS = {
 }
 """Section -> the files that its diff adds, and the lines that it adds to existing files."""
 OTHER_PAPERS = ("esser2024", "ren2023", "skean2024", "tian2023")
+"""The papers to which nothing is added."""
 GOLDEN = ("jing2022/random_products", "oord2018/bound")
 """The experiments that are added."""
 COMMANDS = ("python docs/api.py", *(f"python tests/golden/update.py {id}" for id in GOLDEN))

@@ -165,7 +165,7 @@ def environment(**more: Any) -> jinja2.Environment:
 
 
 def _collected(parts: Iterable[Part], name: str, by: str) -> dict[Any, list[Any]]:
-    """Values of one attribute of parts that agree in another, by the latter."""
+    """The values of one attribute, grouped by those of another."""
     found: dict[Any, list[Any]] = {}
     for part in parts:
         found.setdefault(getattr(part, by), []).append(getattr(part, name))
