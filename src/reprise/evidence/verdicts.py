@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -59,12 +59,24 @@ def judge_all(
         params: the parameters that the run had; None for claims without an experiment.
         looked: which of them were set after results had been seen.
     """
+    rows = judged_in_turn(claims, tables, params, missing=missing, looked=looked)
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def judged_in_turn(
+    claims: Iterable[Claim],
+    tables: Tables | None,
+    params: Settings | None,
+    *,
+    missing: str = "",
+    looked: str = "",
+) -> Iterator[dict[str, object]]:
+    """The rows of `judge_all`, each judged when it is asked for."""
     settings = {} if tables is None else settings_of(tables, params)
-    rows = []
     for claim in claims:
         with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
-            rows.append(_row(claim, settings, params, missing, looked))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+            row = _row(claim, settings, params, missing, looked)
+        yield row
 
 
 def settings_of(tables: Tables, params: Settings | None) -> dict[str, Setting]:

@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reprise.contract.experiment import BASE, Tables
+from reprise.contract.experiment import BASE, Artifact, Tables
 from reprise.contract.tidy import TIMES
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.draw import Drawing
-from reprise.evidence.verdicts import judge_all
+from reprise.evidence.verdicts import judged_in_turn
 from reprise.storage import store
 
 LARGE = 50_000
@@ -48,22 +49,30 @@ def reduced(configured: ConfiguredExperiment) -> dict[str, bytes]:
     tables = configured.tables()
     sizes = {name: (configured.folder / f"{name}.parquet").stat().st_size for name in tables}
     large = sorted((name for name in tables if sizes[name] >= LARGE), key=lambda name: -sizes[name])
-    notes: dict[str, str] = {}
-    before = _Seen(configured, tables) if large else None
-    for name in large:
-        for alternatives in (FEWER, ROUNDED):
-            for note, change in alternatives.items():
-                tried = {**tables, name: change(tables[name])}
-                has_fewer = 0 < len(tried[name]) < len(tables[name])
-                if (has_fewer or note in ROUNDED) and before == _seen(configured, tried):
-                    tables, file = tried, f"{name}.parquet"
-                    notes[file] = f"{notes[file]}, {note}" if file in notes else note
-                    break
+    tables, notes = _smaller(configured, tables, large) if large else (tables, {})
     names = [name for name in configured.experiment.tables if name in tables]
     files = {f"{name}.parquet": _encoded(tables[name]) for name in names}
     sums = {name: store.sha256(content) for name, content in files.items()}
     record = {**configured.record(), "sha256": sums, "reduced": notes}
     return {**files, store.RECORD: store.seal(record).encode()}
+
+
+def _smaller(
+    configured: ConfiguredExperiment, tables: dict[str, pd.DataFrame], large: Sequence[str]
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """The tables, and by file what was done to each of the large ones."""
+    before = _Seen(configured, tables)
+    notes: dict[str, list[str]] = {}
+    for name in large:
+        for alternatives in (FEWER, ROUNDED):
+            for note, change in alternatives.items():
+                tried = {**tables, name: change(tables[name])}
+                has_fewer = 0 < len(tried[name]) < len(tables[name])
+                if (has_fewer or note in ROUNDED) and _changes_nothing(configured, before, tried, name):
+                    tables = tried
+                    notes.setdefault(f"{name}.parquet", []).append(note)
+                    break
+    return tables, {file: ", ".join(each) for file, each in notes.items()}
 
 
 def _published_alone(table: pd.DataFrame) -> pd.DataFrame:
@@ -114,35 +123,60 @@ ROUNDED: dict[str, Change] = {
 
 
 class _Seen:
-    """The verdicts, observations and drawings that follow from an experiment's tables."""
+    """What follows from an experiment's tables: its claims' verdicts and observations, and its drawings, each
+    made when it is first asked for."""
 
     def __init__(self, configured: ConfiguredExperiment, tables: Tables) -> None:
-        experiment = configured.experiment
-        claims = judge_all(experiment.claims, tables, configured.params, looked=configured.looked)
-        numbers = claims.select_dtypes("number").to_numpy(float).ravel()
-        words = claims.select_dtypes(exclude="number").astype(str).to_numpy().ravel()
-        self._words = [NUMBER.sub("#", text) for text in words]  # of lists of cells and settings, too
-        in_words = [float(number) for text in words for number in NUMBER.findall(text)]
-        self._numbers = np.concatenate([numbers, in_words])
-        self._drawings = [
-            _picture(Drawing(each, configured.tier).content(tables)) for each in experiment.artifacts
-        ]
+        self._configured, self._tables = configured, tables
+        claims, params = configured.experiment.claims, configured.params
+        self._unread = judged_in_turn(claims, tables, params, looked=configured.looked)
+        self._judgements: list[_Judgement] = []
+        self._pictures: dict[str, Any] = {}
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, _Seen)
-            and self._words == other._words
-            and np.allclose(self._numbers, other._numbers, rtol=CLOSE, atol=TINY, equal_nan=True)
-            and all(map(_is_same_picture, self._drawings, other._drawings))
+    def judgements(self) -> Iterator["_Judgement"]:
+        yield from self._judgements
+        for row in self._unread:
+            self._judgements.append(_Judgement.of(row))
+            yield self._judgements[-1]
+
+    def picture(self, artifact: Artifact) -> Any:
+        if artifact.id not in self._pictures:
+            drawn = Drawing(artifact, self._configured.tier).content(self._tables)
+            self._pictures[artifact.id] = _picture(drawn)
+        return self._pictures[artifact.id]
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """A row of verdicts: its words, with `#` for each number in them, and all its numbers."""
+
+    words: Sequence[str]
+    numbers: Sequence[float]
+
+    @classmethod
+    def of(cls, row: Mapping[str, object]) -> "_Judgement":
+        numbers = [float(value) for value in row.values() if isinstance(value, int | float)]
+        words = [str(value) for value in row.values() if not isinstance(value, int | float)]
+        in_words = [float(number) for text in words for number in NUMBER.findall(text)]
+        return cls([NUMBER.sub("#", text) for text in words], [*numbers, *in_words])
+
+    def is_near(self, other: "_Judgement") -> bool:
+        return self.words == other.words and np.allclose(
+            self.numbers, other.numbers, rtol=CLOSE, atol=TINY, equal_nan=True
         )
 
 
-def _seen(configured: ConfiguredExperiment, tables: Tables) -> _Seen | None:
-    """None if a claim or a figure does not find what it reads."""
+def _changes_nothing(configured: ConfiguredExperiment, before: _Seen, tried: Tables, name: str) -> bool:
+    """Whether tables of which `name` has changed have the verdicts, observations and drawings of before."""
+    after = _Seen(configured, tried)
+    drawn_from_it = [each for each in configured.experiment.artifacts if name in each.reads]
     try:
-        return _Seen(configured, tables)
-    except Exception:  # in any way
-        return None
+        pairs = zip(before.judgements(), after.judgements(), strict=True)
+        return all(one.is_near(other) for one, other in pairs) and all(
+            _is_same_picture(before.picture(each), after.picture(each)) for each in drawn_from_it
+        )
+    except Exception:  # a claim or a figure does not find what it reads
+        return False
 
 
 def _picture(drawn: Any) -> Any:
