@@ -165,7 +165,7 @@ def followed(source, shared):
     return checkout
 
 
-BELOW = ("contract", "networks", "numerics", "storage")
+BELOW = ("contract", "diagnostics", "evidence", "networks", "numerics", "storage")
 """Rooms that use nothing that the page adds to, as `lint-imports` holds."""
 
 
