@@ -1,4 +1,4 @@
-"""The same seeds give the same bytes: on one core or two, in shares or not, in this checkout or in a clone of it."""
+"""The same seeds give the same bytes: on one core or two, in shares or whole, in this checkout or a clone."""
 
 import pytest
 
