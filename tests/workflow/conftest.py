@@ -242,7 +242,7 @@ def blank(source, tmp_path):
 @pytest.fixture(scope="session")
 def smoke_run(source, shared):
     """One run of the whole smoke tier on two cores, for all processes that test; not to be changed. It begins
-    with what `make reproduce TIER=smoke` made in the checkout that the variable SMOKE_RUN names, if it does."""
+    with what `make reproduce TIER=smoke` made in the checkout that the variable SMOKE_RUN names, if any."""
     checkout = Checkout(shared / "user's smoke run")
     done = checkout.root / ".whole"
     with FileLock(f"{checkout.root}.lock"):
