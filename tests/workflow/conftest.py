@@ -250,7 +250,7 @@ def smoke_run(source, shared):
             shutil.rmtree(checkout.root, ignore_errors=True)
             source.copy(checkout.root)
             if made := os.environ.get("SMOKE_RUN"):
-                for folder in ("results/smoke", "figures/smoke"):
+                for folder in ("results/smoke", "figures/smoke", ".snakemake"):  # which knows what made them
                     shutil.copytree(Path(made, folder), checkout.root / folder, symlinks=True)
             checkout.done("--cores", "2")
             done.touch()
