@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -59,24 +59,22 @@ def judge_all(
         params: the parameters that the run had; None for claims without an experiment.
         looked: which of them were set after results had been seen.
     """
-    rows = judged_in_turn(claims, tables, params, missing=missing, looked=looked)
+    settings = {} if tables is None else settings_of(tables, params)
+    rows = [judged(claim, settings, params, missing=missing, looked=looked) for claim in claims]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def judged_in_turn(
-    claims: Iterable[Claim],
-    tables: Tables | None,
+def judged(
+    claim: Claim,
+    settings: Mapping[str, Setting],
     params: Settings | None,
     *,
     missing: str = "",
     looked: str = "",
-) -> Iterator[dict[str, object]]:
-    """The rows of `judge_all`, each judged when it is asked for."""
-    settings = {} if tables is None else settings_of(tables, params)
-    for claim in claims:
-        with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
-            row = _row(claim, settings, params, missing, looked)
-        yield row
+) -> dict[str, object]:
+    """The row of one claim, with `settings` from `settings_of` and the other arguments of `judge_all`."""
+    with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
+        return _row(claim, settings, params, missing, looked)
 
 
 def settings_of(tables: Tables, params: Settings | None) -> dict[str, Setting]:

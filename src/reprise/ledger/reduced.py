@@ -12,11 +12,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from reprise.contract.experiment import BASE, Artifact, Tables
+from reprise.contract.experiment import BASE, Tables
 from reprise.contract.tidy import TIMES
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.draw import Drawing
-from reprise.evidence.verdicts import judged_in_turn
+from reprise.evidence.verdicts import judged, settings_of
 from reprise.storage import store
 
 LARGE = 50_000
@@ -61,14 +61,15 @@ def _smaller(
     configured: ConfiguredExperiment, tables: dict[str, pd.DataFrame], large: Sequence[str]
 ) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
     """The tables, and by file what was done to each of the large ones."""
-    before = _Seen(configured, tables)
+    whole, judgements = tables, list(_judgements(configured, tables))
     notes: dict[str, list[str]] = {}
     for name in large:
+        pictures = list(_pictures(configured, whole, name))
         for alternatives in (FEWER, ROUNDED):
             for note, change in alternatives.items():
                 tried = {**tables, name: change(tables[name])}
                 has_fewer = 0 < len(tried[name]) < len(tables[name])
-                if (has_fewer or note in ROUNDED) and _changes_nothing(configured, before, tried, name):
+                if (has_fewer or note in ROUNDED) and _shows(judgements, pictures, configured, tried, name):
                     tables = tried
                     notes.setdefault(f"{name}.parquet", []).append(note)
                     break
@@ -122,30 +123,6 @@ ROUNDED: dict[str, Change] = {
 }
 
 
-class _Seen:
-    """What follows from an experiment's tables: its claims' verdicts and observations, and its drawings, each
-    made when it is first asked for."""
-
-    def __init__(self, configured: ConfiguredExperiment, tables: Tables) -> None:
-        self._configured, self._tables = configured, tables
-        claims, params = configured.experiment.claims, configured.params
-        self._unread = judged_in_turn(claims, tables, params, looked=configured.looked)
-        self._judgements: list[_Judgement] = []
-        self._pictures: dict[str, Any] = {}
-
-    def judgements(self) -> Iterator["_Judgement"]:
-        yield from self._judgements
-        for row in self._unread:
-            self._judgements.append(_Judgement.of(row))
-            yield self._judgements[-1]
-
-    def picture(self, artifact: Artifact) -> Any:
-        if artifact.id not in self._pictures:
-            drawn = Drawing(artifact, self._configured.tier).content(self._tables)
-            self._pictures[artifact.id] = _picture(drawn)
-        return self._pictures[artifact.id]
-
-
 @dataclass(frozen=True)
 class _Judgement:
     """A row of verdicts: its words, with `#` for each number in them, and all its numbers."""
@@ -166,14 +143,31 @@ class _Judgement:
         )
 
 
-def _changes_nothing(configured: ConfiguredExperiment, before: _Seen, tried: Tables, name: str) -> bool:
-    """Whether tables of which `name` has changed have the verdicts, observations and drawings of before."""
-    after = _Seen(configured, tried)
-    drawn_from_it = [each for each in configured.experiment.artifacts if name in each.reads]
+def _judgements(configured: ConfiguredExperiment, tables: Tables) -> Iterator[_Judgement]:
+    """The experiment's claims, each judged when it is asked for."""
+    settings = settings_of(tables, configured.params)
+    for claim in configured.experiment.claims:
+        yield _Judgement.of(judged(claim, settings, configured.params, looked=configured.looked))
+
+
+def _pictures(configured: ConfiguredExperiment, tables: Tables, name: str) -> Iterator[Any]:
+    """The figures and tables that read the table `name`, each drawn when it is asked for."""
+    for artifact in configured.experiment.artifacts:
+        if name in artifact.reads:
+            yield _picture(Drawing(artifact, configured.tier).content(tables))
+
+
+def _shows(
+    judgements: Sequence[_Judgement],
+    pictures: Sequence[Any],
+    configured: ConfiguredExperiment,
+    tables: Tables,
+    name: str,
+) -> bool:
+    """Says whether tables, of which `name` has changed, still give these judgements and pictures."""
     try:
-        pairs = zip(before.judgements(), after.judgements(), strict=True)
-        return all(one.is_near(other) for one, other in pairs) and all(
-            _is_same_picture(before.picture(each), after.picture(each)) for each in drawn_from_it
+        return all(map(_Judgement.is_near, judgements, _judgements(configured, tables))) and all(
+            map(_is_same_picture, pictures, _pictures(configured, tables, name))
         )
     except Exception:  # a claim or a figure does not find what it reads
         return False
