@@ -22,6 +22,7 @@ from reprise.networks.projectors import MLP
 from reprise.numerics.streams import generator
 from reprise.training.costs import PASSES
 from reprise.training.images import Data, assemble, train
+from reprise.training.objective import Contrastive
 from reprise.training.optimisers import SGD
 from reprise.training.spec import Spec
 
@@ -151,7 +152,7 @@ def _views(transform: Callable[[Image], list[Tensor]], pictures: list[Image]) ->
 
 def _spec(encoder: Encoder, augmentation: str, device: str) -> Spec:
     return Spec(
-        objective="nt_xent",
+        objective=Contrastive(kind="nt_xent"),
         augmentation=RECIPES[augmentation],
         normalisation=shapes.SHAPES_10.normalisation,
         encoder=encoder,

@@ -28,7 +28,7 @@ from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
 from reprise.training.batches import Batch, Batches, ViewCache, at_each_step
-from reprise.training.methods import Method, Student, build
+from reprise.training.methods import Method, Student
 from reprise.training.replicas import keep_freed_memory
 
 if TYPE_CHECKING:  # what a spec may contain is not what a model depends on
@@ -97,7 +97,7 @@ def assemble(spec: "Spec", channels: int) -> Method:
         for module in student.encoder.modules():
             if isinstance(module, Stage):
                 module.recompute = spec.checkpoint_blocks
-        return build(spec.objective, student, spec.steps, spec.hyperparameters)
+        return spec.objective.build(student, spec.steps)
 
 
 def train(

@@ -5,9 +5,8 @@ checkpoints store. The optimiser updates the parameters that require a gradient.
 """
 
 import copy
-import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -124,54 +123,6 @@ class Method(nn.Module):
     def unscheduled(self) -> list[nn.Parameter]:
         """The parameters trained at a constant learning rate."""
         return []
-
-
-def build(name: str, student: Student, steps: int, hyperparameters: Mapping[str, Any]) -> Method:
-    """Builds the method of an objective: one of the methods below, or a loss from `objectives.resolve`.
-
-    Raises:
-        RepriseError: for an unknown objective or unknown hyperparameters.
-    """
-    objective = find(name)
-    keywords = _checked(name, objective, hyperparameters)
-    if isinstance(objective, type):
-        return objective(student, steps, **keywords)
-    return Stateless(student, steps, loss=partial(objective, **keywords))
-
-
-def name_of(objective: type[Method] | Loss) -> str:
-    """The name under which `find` looks up an objective. An experiment that derives the name from the
-    objective itself includes the objective's code in its hash; a bare string would not."""
-    return objective.__name__.lower() if isinstance(objective, type) else objective.__name__
-
-
-def find(name: str) -> type[Method] | Loss:
-    """Looks up a method class, or else a loss on embeddings alone.
-
-    Raises:
-        RepriseError: if the name is neither.
-    """
-    # Looked up through `__subclasses__`, so that a model's code hash does not depend on the other methods.
-    named = {name_of(method): method for method in Method.__subclasses__() if method is not Stateless}
-    if name in named:
-        return named[name]
-    try:
-        return objectives.resolve(name)
-    except RepriseError as error:
-        if ":" in name:
-            raise
-        raise RepriseError(f"{error}; for images also: {', '.join(sorted(named))}") from None
-
-
-def _checked(name: str, function: Callable, hyperparameters: Mapping[str, Any]) -> Mapping[str, Any]:
-    parameters = inspect.signature(function).parameters.values()
-    allowed = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
-    for key in hyperparameters:
-        if key not in allowed and not any(p.kind is p.VAR_KEYWORD for p in parameters):
-            raise RepriseError(
-                f"objective '{name}': unknown hyperparameter '{key}'; allowed: {', '.join(allowed) or 'none'}"
-            )
-    return hyperparameters
 
 
 class Stateless(Method):

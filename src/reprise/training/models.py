@@ -23,10 +23,11 @@ from reprise.notices import slower
 from reprise.storage import checkpoints, versions
 from reprise.storage.closure import Symbol, closure_hash, libraries
 from reprise.storage.store import CACHE, Entry, cached, key_of, write
-from reprise.training import methods, processes
+from reprise.training import processes
 from reprise.training.costs import CORES_PER_GPU
 from reprise.training.images import Data, Trained, assemble, train
 from reprise.training.methods import Method
+from reprise.training.objective import Named
 from reprise.training.precision import say_what_processor_lacks
 from reprise.training.spec import Spec
 from reprise.training.view_cache import cached_views
@@ -47,13 +48,14 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
         RepriseError: for an unknown objective, or a user's file that is missing.
     """
     code, content = list(_code(spec)), b""
-    if ":" in spec.objective:
-        loss, seen = losses.foreign(spec.objective), losses.seen(spec.objective)
+    described = spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
+    if name := _users(spec):
+        loss, seen = losses.foreign(name), losses.seen(name)
         code += loss.symbols
         content = loss.content + repr(sorted(losses.states(seen.files).values())).encode()
+        described["objective"] = name.rpartition(":")[2]
     return key_of(
-        spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
-        | {"objective": spec.objective.rpartition(":")[2]},
+        described,
         fingerprint(data),
         closure_hash(*code, extra=content),
         _versions(spec),
@@ -64,10 +66,15 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
 def _versions(spec: Spec) -> dict[str, str]:
     """The versions of Python and of the libraries that a training uses."""
     used = libraries(*_code(spec))
-    if ":" in spec.objective:
-        loss = losses.foreign(spec.objective)
-        used |= libraries(*loss.symbols) | loss.libraries | losses.seen(spec.objective).libraries
+    if name := _users(spec):
+        loss = losses.foreign(name)
+        used |= libraries(*loss.symbols) | loss.libraries | losses.seen(name).libraries
     return versions.of(used)
+
+
+def _users(spec: Spec) -> str:
+    """The name of a user's loss, or none."""
+    return spec.objective.name if isinstance(spec.objective, Named) and ":" in spec.objective.name else ""
 
 
 def trained(
@@ -208,8 +215,5 @@ def _code(spec: Spec) -> Iterator[Symbol]:
     for _, value in spec:
         if isinstance(value, BaseModel):
             yield type(value).__module__, type(value).__name__
-    objective = methods.find(spec.objective)
-    if isinstance(objective, type):
-        yield objective.__module__, objective.__name__
-    elif ":" not in spec.objective:
-        yield "reprise.objectives", spec.objective
+    if isinstance(spec.objective, Named) and not _users(spec):
+        yield "reprise.objectives", spec.objective.name

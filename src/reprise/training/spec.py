@@ -8,6 +8,7 @@ from reprise.contract.settings import Settings
 from reprise.datasets.recipes import Normalisation, Recipe
 from reprise.networks.encoders import Encoder
 from reprise.networks.projectors import Projector
+from reprise.training.objective import Objective
 from reprise.training.optimisers import OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
 
@@ -16,10 +17,6 @@ class Spec(Settings):
     """Everything that determines a trained model, except the data.
 
     Attributes:
-        objective: a method that needs more than the embeddings (`moco`, `swav`, `simsiam`, `byol`, `dino`,
-            `corinfomax`, `directclr`, `supervised`), a loss from `objectives.resolve`, or a user's
-            `path/mine.py:my_loss`.
-        hyperparameters: the objective's keyword arguments; the rest keep their defaults.
         batch: size of the whole batch, across all processes.
         steps: 0 gives the network at random initialisation.
         precision: of the encoder and the projector.
@@ -29,8 +26,7 @@ class Spec(Settings):
             more time, and changes no number: it is no part of a model's key.
     """
 
-    objective: str
-    hyperparameters: dict[str, float | int | bool | None] = Field(default_factory=dict)
+    objective: Objective
     augmentation: Recipe
     normalisation: Normalisation = Normalisation()
     encoder: Encoder

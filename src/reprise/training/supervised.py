@@ -12,7 +12,7 @@ from reprise.errors import RepriseError
 from reprise.networks.projectors import Linear
 from reprise.training.image_settings import Source
 from reprise.training.image_tasks import features, observed
-from reprise.training.methods import Supervised, name_of
+from reprise.training.objective import Supervised
 from reprise.training.optimisers import SGD
 from reprise.training.schedules import WarmupCosine
 from reprise.training.spec import Spec
@@ -23,8 +23,7 @@ def supervised(spec: Spec, classes: int) -> Spec:
     return replaced(
         spec,
         {
-            "objective": name_of(Supervised),
-            "hyperparameters": {},
+            "objective": Supervised(),
             "projector": Linear(out=classes),
             "optimiser": SGD(learning_rate=0.05, momentum=0.9, weight_decay=1e-4),
             "schedule": WarmupCosine(warmup=0.05),

@@ -30,6 +30,7 @@ from reprise.storage.store import write
 from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, train
 from reprise.training.methods import Student
+from reprise.training.objective import BarlowTwins, Contrastive, FroSSL, Objective, VICReg
 from reprise.training.optimisers import SGD
 from reprise.training.pilots import PILOT_SEED, chosen
 from reprise.training.schedules import Constant
@@ -54,25 +55,23 @@ class Net(NamedTuple):
     Attributes:
         name: as in the table.
         state: one of `STATES`.
-        objective, hyperparameters, dim: as in `training.spec.Spec`; the published ones, with
-            dimensions scaled from a batch of 256 to one of 64. A network without a dimension has no
+        objective, dim: the published ones, with dimensions scaled from a batch of 256 to one of 64. A network without a dimension has no
             projector: behind one, the loss shrinks embeddings and leaves representations as they were.
     """
 
     name: str
     state: str
-    objective: str
-    hyperparameters: dict[str, float | int | bool | None]
+    objective: Objective
     dim: int | None = None
 
 
 NETS = (
-    Net("SimCLR", "trained", "nt_xent", {"temperature": 0.2}, 64),
-    Net("VICReg", "trained", "vicreg", {}, 256),
-    Net("Barlow Twins", "trained", "barlow_twins", {"scale": 0.1}, 256),
-    Net("FroSSL", "trained", "frossl", {}, 256),
-    Net("untrained", "untrained", "frossl", {}, 256),
-    Net("invariance only", "collapsed on purpose", "vicreg", {"variance_weight": 0, "covariance_weight": 0}),
+    Net("SimCLR", "trained", Contrastive(kind="nt_xent", temperature=0.2), 64),
+    Net("VICReg", "trained", VICReg(), 256),
+    Net("Barlow Twins", "trained", BarlowTwins(scale=0.1), 256),
+    Net("FroSSL", "trained", FroSSL(), 256),
+    Net("untrained", "untrained", FroSSL(), 256),
+    Net("invariance only", "collapsed on purpose", VICReg(variance_weight=0.0, covariance_weight=0.0)),
 )
 
 
@@ -146,7 +145,6 @@ def _text() -> str:
 def _trained(net: Net, rate: float, steps: int, seed: int, data: Data) -> Student | None:
     spec = Spec(
         objective=net.objective,
-        hyperparameters=net.hyperparameters,
         augmentation=recipes.SHAPES,
         normalisation=DATA_SETS[DATA_SET].normalisation,
         encoder=RESNET10_W16,

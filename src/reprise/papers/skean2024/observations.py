@@ -1,9 +1,8 @@
 """Observations of the networks: online probes and traces from the log, and final linear probes."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,201 +15,46 @@ from reprise.contract.experiment import Context, Progress
 from reprise.contract.settings import replaced
 from reprise.datasets.augment import Views
 from reprise.diagnostics.probes import Accuracy
-from reprise.errors import RepriseError
 from reprise.evidence.learning import PIXELS
 from reprise.numerics.streams import generator
 from reprise.objectives.embeddings import unit_columns
 from reprise.papers.skean2024.lineup import MATCHED, TOP
-from reprise.papers.skean2024.nets import (
-    START,
-    Budget,
-    Pilot,
-    Pixels,
-    Run,
-    Supervised,
-    Task,
-    at_rate,
-    own_plan,
-    own_source,
-    pilot_plan,
-    pilots,
-    spec,
-)
-from reprise.papers.skean2024.training import OneDataSet, Training
-from reprise.training import methods
-from reprise.training.baselines import pixel_baselines
+from reprise.papers.skean2024.nets import START
+from reprise.papers.skean2024.training import Training
+from reprise.training import grid_tasks
 from reprise.training.batches import batch_indices
-from reprise.training.image_settings import Source
-from reprise.training.image_tasks import Network, features, probe, table
+from reprise.training.grid import Net, Task
+from reprise.training.image_tasks import Network
 from reprise.training.images import Data, assemble
-from reprise.training.pilots import chosen, held_out
 from reprise.training.spec import Spec
-from reprise.training.supervised import supervised_accuracy
 
-OBJECTIVES: dict[str, type[methods.Method] | methods.Loss] = {
-    "nt_xent": objectives.nt_xent,
-    "vicreg": objectives.vicreg,
-    "barlow_twins": objectives.barlow_twins,
-    "w_mse": objectives.w_mse,
-    "frossl": objectives.frossl,
-    "frossl_no_logs": objectives.frossl_no_logs,
-    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
-    "swav": methods.SwAV,
-    "moco": methods.MoCo,
-    "simsiam": methods.SimSiam,
-    "byol": methods.BYOL,
-    "dino": methods.DINO,
-    "corinfomax": methods.CorInfoMax,
-}
-"""The objectives named in `lineup`, so that an edit of one of them reruns the experiments."""
-
-S = TypeVar("S", bound=Training)
-
-RUN = [*Run._fields, "own_rate"]
+RUN = ["images", "method", "learning_rate", "batch", "dim", "seed", "own_rate"]
 SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 
 
-def perform(
-    params: Training,
-    plan: Budget,
-    task: Task,
-    source: Source,
-    root: Path,
-    progress: Progress,
-    own: Callable[[Run], float],
-) -> pd.DataFrame:
-    """The table of one of `nets.tasks`, one row per number: the run's columns, whether its learning rate is
-    its method's own (`own_rate`), `what` and `value`, and where applicable the `step`, the `index` of an
-    eigenvalue or the `labels` of a linear probe.
-
-    `what` is `loss`, `diverged` (the step), an online accuracy, a trace, or a result of `probes`. Networks at
-    initialisation, whose method is `start`, have only the latter. Of pilots, each a task too, there is
-    `held_out` alone, of the pixels of each data set what they tell (`PIXELS`), and of its supervised
-    network, if the plan has one, `supervised`, the accuracy.
-
-    Args:
-        own: gives the learning rate of a run's method.
-    """
-    match task:
-        case Pixels():
-            shares = pixel_baselines(
-                labelled(params, task.labels), params.probe, seed=0, device=params.device
-            )
-            return _reference(task.labels, dict(zip(PIXELS, shares, strict=True)))
-        case Supervised():
-            run_spec = spec(params, at_rate(task.run, params.learning_rates[0]), plan)
-            images = labelled(params, task.labels)
-            share = supervised_accuracy(run_spec, images, root, device=params.device, progress=progress)
-            return _reference(task.labels, {"supervised": share})
-        case Pilot():
-            return _pilot(params, pilot_plan(params, plan), task.run, source, root, progress)
-        case Run():
-            return _run(params, plan, task, source, root, progress, own)
+def numbers(params: Training, context: Context, tasks: Iterable[Task]) -> pd.DataFrame:
+    """The numbers of all tasks, one a row: `grid_tasks.perform` says which there are, and of each network
+    `loss`, `diverged` (the step), online accuracies and traces, with the `step` and the `index` of an
+    eigenvalue."""
+    rows = pd.concat(context.results(perform, params, tasks).values(), ignore_index=True)
+    return rows.assign(own_rate=rows["own_rate"].eq(True))
 
 
-def perform_own(params: OneDataSet, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
-    """The table of a task on the settings' data set, as `perform` returns it."""
-    plan, source = own_plan(params), own_source(params)
+def perform(params: Training, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
+    """The table of a task."""
 
-    def own(run: Run) -> float:
-        return own_rate(perform_own, params, run, context)
+    def ask(other: Task) -> pd.DataFrame:
+        return context.result(perform, params, other)
 
-    return perform(params, plan, task, source, context.root, progress, own)
-
-
-def _run(
-    params: Training,
-    plan: Budget,
-    run: Run,
-    source: Source,
-    root: Path,
-    progress: Progress,
-    own: Callable[[Run], float],
-) -> pd.DataFrame:
-    def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
-        if run_spec.steps:
-            yield from _log(network)
-        if plan.probed:
-            data_sets = {name: labelled(params, name).load() for name in plan.probed}
-            yield from probes(params, network, run_spec, data_sets)
-
-    settled = at_rate(run, own(run))
-    return _network(params, plan, settled, source, root, progress, observe, own=run != settled)
-
-
-def _pilot(
-    params: Training, plan: Budget, pilot: Run, source: Source, root: Path, progress: Progress
-) -> pd.DataFrame:
-    def observe(network: Network, run_spec: Spec) -> Iterator[dict[str, object]]:
-        share = held_out_accuracy(params, network, run_spec, labelled(params, *plan.probed).load())
-        yield {"what": "held_out", "value": 100 * share}
-
-    return _network(params, plan, pilot, source, root, progress, observe, own=False)
-
-
-def _reference(name: str, shares: Mapping[str, float]) -> pd.DataFrame:
-    """The rows of what probes are compared with on a data set."""
-    rows = [{"what": what, "labels": name, "value": 100 * share} for what, share in shares.items()]
-    return pd.DataFrame(rows).assign(own_rate=False)
-
-
-def own_rate(
-    perform: Callable[[S, Task, Context, Progress], pd.DataFrame], params: S, run: Run, context: Context
-) -> float:
-    """The learning rate that the pilots of a run choose; the grid's only one without pilots.
-
-    Args:
-        perform: performs the tasks of the run's pilots.
-    """
-    accuracies = {}
-    # Two processes that need the same pilots share them, instead of one waiting for the other.
-    for pilot in pilots(params, run)[:: 1 if run.seed % 2 else -1]:
-        table = context.result(perform, params, Pilot(pilot))
-        accuracies[float(pilot.learning_rate)] = table["value"].item()
-    return chosen(accuracies) if accuracies else params.learning_rates[0]
-
-
-def _network(
-    params: Training,
-    plan: Budget,
-    run: Run,
-    source: Source,
-    root: Path,
-    progress: Progress,
-    observe: Callable[[Network, Spec], Iterator[dict[str, object]]],
-    own: bool,
-) -> pd.DataFrame:
-    """The table of a network; `own` says whether its learning rate is its method's own."""
-    run_spec = _with_code(spec(params, run, plan))
-    return table(
-        matched(run_spec, source.load()) if run.method == MATCHED else run_spec,
-        source,
-        lambda network: observe(network, run_spec),
-        columns={**run._asdict(), "own_rate": own},
-        root=root,
-        device=params.device,
-        progress=progress,
-    )
-
-
-def _with_code(run_spec: Spec) -> Spec:
-    """The spec; its objective's name comes from the objective, so that the tables' hash covers that code. A
-    loss that is not the paper's keeps its name."""
-    objective = OBJECTIVES.get(run_spec.objective)
-    return replaced(run_spec, {"objective": methods.name_of(objective)}) if objective else run_spec
-
-
-def labelled(params: Training, name: str) -> Source:
-    """The images and labels of a data set on which linear probes are trained."""
-    return Source(name=name, root=params.root, first=params.images, first_test=params.images)
+    if isinstance(task, Net) and dict(task.columns)["method"] == MATCHED:
+        task = replace(task, spec=matched(task.spec, task.source.load()))
+    return grid_tasks.perform(params, task, context, progress, _log, ask)
 
 
 def matched(spec: Spec, data: Data) -> Spec:
     """The spec of the method `MATCHED` with its variance weight."""
-    return replaced(
-        spec, {"hyperparameters": {**spec.hyperparameters, "variance_weight": matched_weight(spec, data)}}
-    )
+    return replaced(spec, {"objective.variance_weight": matched_weight(spec, data)})
 
 
 @torch.no_grad()
@@ -228,43 +72,10 @@ def matched_weight(spec: Spec, data: Data) -> float:
     return float(1 / torch.stack(energies).mean())
 
 
-def probes(
-    params: Training, network: Network, run_spec: Spec, labelled: Mapping[str, Data]
-) -> Iterator[dict[str, object]]:
-    """Accuracies in % on the test images, `top1` and `top5`, for the labels of each data set; NaN if the
-    probe diverges."""
-    data = next(iter(labelled.values()))  # all have the same images
-    train, test = (
-        features(network.student, run_spec, images, params.device)
-        for images in (data.images, data.test_images)
-    )
-    for name, data in labelled.items():
-        try:
-            shares = probe(params.probe, train, data.labels, test, data.test_labels, run_spec.seed)
-        except RepriseError:
-            shares = Accuracy(math.nan, math.nan)
-        for what, share in shares._asdict().items():
-            yield {"what": what, "labels": name, "value": 100 * share}
-
-
-def held_out_accuracy(params: Training, network: Network, run_spec: Spec, data: Data) -> float:
-    """Top-1 accuracy, as a share, of a linear probe on a held-out fifth of the training images; NaN if the
-    network or the probe diverged."""
-    if network.diverged is not None:
-        return math.nan
-    train = features(network.student, run_spec, data.images, params.device)
-    tested, learned = held_out(len(train), generator(run_spec.seed, "held out"))
-    try:
-        return probe(
-            params.probe, train, data.labels, train, data.labels, run_spec.seed,
-            rows=learned, test_rows=tested,
-        ).top1  # fmt: skip
-    except RepriseError:
-        return math.nan
-
-
-def _log(network: Network) -> Iterator[dict[str, object]]:
-    """The numbers in a network's log."""
+def _log(network: Network, net: Net) -> Iterator[dict[str, object]]:
+    """The numbers in a network's log; none of a network before training."""
+    if not net.spec.steps:
+        return
     diverged = math.nan if network.diverged is None else float(network.diverged)
     yield {"what": "diverged", "value": diverged, "step": math.nan, "index": math.nan}
     for record in network.log:

@@ -9,7 +9,7 @@ from reprise.contract.settings import from_code, location, ours, stated
 from reprise.datasets import catalogue
 from reprise.datasets.catalogue import DataSetName
 from reprise.networks.encoders import Encoder, ResNet
-from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.lineup import METHODS, Objectives
 from reprise.training.image_settings import ImageTraining, Probe
 from reprise.training.optimisers import LARS, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
@@ -63,8 +63,7 @@ class Training(ImageTraining):
     )
     batch: int = stated(256, "Sections 5.2 and 6.1", ge=8)
     full_width_batch: int = stated(256, "the batch at which widths are as published", ge=8)
-    queue: int = from_code(32768, "MoCo v2's, whatever the batch", ge=8)
-    slowest_teacher: float = from_code(0.9995, "a teacher's first momentum, at most: DINO's", gt=0, lt=1)
+    objectives: Objectives = from_code(Objectives(), "of the scripts for STL-10; `lineup` has the exceptions")
     precision: Literal["float32", "bfloat16"] = from_code("float32", "for CIFAR; elsewhere mixed, 16 bits")
     probe: Probe = stated(Probe(), "Section 6.1: a tenth of the rate after 60 and 80 of 100 epochs")
     trace_every: int = ours(0, "steps between traces of the spectrum, which Figure 3 uses; 0 for none", ge=0)

@@ -5,14 +5,12 @@ import pandas as pd
 from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.early_lead.experiment import EPOCHS, Params, epochs_between_looks, tasks
-from reprise.papers.skean2024.observations import perform_own as perform
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
     probes."""
-    results = context.results(perform, params, tasks(params, context.objective))
-    numbers = pd.concat(results.values(), ignore_index=True)
+    numbers = observations.numbers(params, context, tasks(params, context.objective))
     interval = epochs_between_looks(params)
     epochs = range(interval, EPOCHS + 1, interval)
     steps = range(params.probe_every, params.steps + 1, params.probe_every)

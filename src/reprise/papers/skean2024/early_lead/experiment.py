@@ -10,6 +10,7 @@ from reprise.contract.settings import location, stated, unstated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate
+from reprise.training.grid import Task
 from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
 from reprise.training.schedules import CosineRestarts, Milestones, Schedule
@@ -60,20 +61,15 @@ def epochs_between_looks(params: Params) -> int:
     return params.probe_every * EPOCHS // params.steps
 
 
-def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Both methods, or the other loss."""
-    return nets.runs(params, [objective] if objective else PAIR, params.data_set)
-
-
-def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
-    """The tasks of all runs."""
-    return nets.own_tasks(params, runs(params, objective))
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of both methods, or of the other loss."""
+    return nets.own_tasks(params, [objective] if objective else PAIR)
 
 
 EXPERIMENT = Experiment(
     params=Params,
     tables=("probes", "online"),
-    plan=Plan(tasks, nets.own_needs),
+    plan=Plan(tasks, nets.needs),
     excused=dict.fromkeys(
         ("optimiser.momentum", "full_width_batch", "probe_every"),
         "a training of both networks for each value",

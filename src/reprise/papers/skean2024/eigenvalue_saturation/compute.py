@@ -3,17 +3,10 @@ spectra."""
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Progress
+from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.eigenvalue_saturation.experiment import (
-    Params,
-    images_of,
-    on_own_images,
-    plan_of,
-    source,
-    tasks,
-)
-from reprise.papers.skean2024.nets import Run, Task
+from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params, tasks
+from reprise.papers.skean2024.training import SAME_IMAGES
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """Unscaled, and with columns of unit variance; the paper does not say which it shows."""
@@ -24,8 +17,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     every trace, and `traces`, the entropy of all eigenvalues and the mean correlation of the views'
     dimensions; of the experiment's own `probes`, the final linear probes, and `pilots`, what chose the
     methods' own learning rates."""
-    results = context.results(perform, params, tasks(params, context.objective))
-    numbers = pd.concat(results.values(), ignore_index=True)
+    numbers = observations.numbers(params, context, tasks(params, context.objective))
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(
@@ -38,7 +30,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             [*observations.RUN, "step"],
         ),
     }
-    images = source(params).name
+    images = SAME_IMAGES.get(params.data_set, params.data_set)
     tables = {
         name: table.assign(data_set=table["images"].replace({images: params.data_set}))
         for name, table in traces.items()
@@ -48,16 +40,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "probes": observations.probe_table(numbers),
         "pilots": observations.pilot_table(numbers[numbers["images"] == images]),
     }
-
-
-def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
-    """The table of a task. Runs on further data sets have the learning rates of those on the experiment's."""
-
-    def own(run: Run) -> float:
-        return observations.own_rate(perform, params, on_own_images(params, run), context)
-
-    plan, images = plan_of(params, task), images_of(params, task)
-    return observations.perform(params, plan, task, images, context.root, progress, own)
 
 
 def _columns(numbers: pd.DataFrame, names: dict[str, str], index: list[str]) -> pd.DataFrame:

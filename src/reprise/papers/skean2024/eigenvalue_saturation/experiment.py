@@ -1,10 +1,11 @@
 """Settings of Figure 3."""
 
-from typing import Self, TypeGuard
+from dataclasses import replace
+from typing import Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Experiment, Plan, Quick, Resources
+from reprise.contract.experiment import Experiment, Plan, Quick
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated, unstated
 from reprise.datasets.catalogue import DataSetName
@@ -18,7 +19,7 @@ from reprise.papers.skean2024.training import (
     check_data,
     check_methods,
 )
-from reprise.training.image_settings import Source
+from reprise.training.grid import Task
 from reprise.training.optimisers import SGD, OptimiserSpec
 from reprise.training.schedules import Constant, Schedule
 
@@ -55,65 +56,21 @@ class Params(OneDataSet, TakesLosses):
         return self
 
 
-def source(params: Params) -> Source:
-    """The images on which networks are trained."""
-    return nets.source(params, _images(params))
-
-
-def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Each method, or the other loss, at the shared learning rate and at its own."""
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of each method, or of the other loss, at the shared learning rate and at its own; and those
+    on further data sets, at the methods' own rates on the experiment's, of which spectra alone are observed."""
+    images = SAME_IMAGES.get(params.data_set, params.data_set)
     methods = [objective] if objective else params.methods
-    return nets.runs(params, methods, _images(params), (SHARED_RATE, nets.OWN))
-
-
-def _images(params: Params) -> str:
-    return SAME_IMAGES.get(params.data_set, params.data_set)
-
-
-def further(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """The runs on further data sets, of which spectra alone are observed; none with another loss."""
-    return [
-        run
+    own = nets.nets(params, nets.own_budget(params), methods, images, (SHARED_RATE, None))
+    pilots = {dict(net.columns)["method"]: net.pilots for net in own}
+    without_probes = nets.budget(params, params.steps)
+    further = [
+        replace(net, pilots=pilots[dict(net.columns)["method"]])
         for name in (() if objective else params.further_sets)
-        for run in nets.runs(params, params.methods, name)
-        if run.seed < params.further_seeds
+        for net in nets.nets(params, without_probes, methods, name)
+        if net.spec.seed < params.further_seeds
     ]
-
-
-def further_plan(params: Params) -> nets.Budget:
-    """What they need from each training."""
-    return nets.Budget(params.steps, params.trace_every)
-
-
-def on_own_images(params: Params, run: nets.Run) -> nets.Run:
-    """A run whose pilots choose the learning rate of one on a further data set."""
-    return run._replace(images=_images(params))
-
-
-def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
-    """The tasks of all runs; those on further data sets have no pilots and no networks before training."""
-    own = nets.tasks(params, nets.own_plan(params), runs(params, objective))
-    return [*own, *further(params, objective)]
-
-
-def plan_of(params: Params, task: nets.Task) -> nets.Budget:
-    """What a task needs from its training."""
-    return further_plan(params) if is_further(task, params) else nets.own_plan(params)
-
-
-def images_of(params: Params, task: nets.Task) -> Source:
-    """The images on which the network of a task is trained."""
-    return nets.source(params, task.images) if is_further(task, params) else source(params)
-
-
-def is_further(task: nets.Task, params: Params) -> TypeGuard[nets.Run]:
-    """Tells a run on a further data set."""
-    return isinstance(task, nets.Run) and task.images != _images(params)
-
-
-def needs(params: Params, task: nets.Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
-    return nets.needs(params, plan_of(params, task), task, images_of(params, task))
+    return [*nets.tasks(params, own), *further]
 
 
 def check(params: Params) -> None:
@@ -128,7 +85,7 @@ def check(params: Params) -> None:
 EXPERIMENT = Experiment(
     params=Params,
     tables=("eigenvalues", "traces", "probes", "pilots"),
-    plan=Plan(tasks, needs),
+    plan=Plan(tasks, nets.needs),
     excused=dict.fromkeys(
         ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
         "a training of every network for each value",

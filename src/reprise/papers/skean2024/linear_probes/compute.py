@@ -2,19 +2,17 @@
 
 import pandas as pd
 
-from reprise.contract.experiment import Context, Progress
+from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
-from reprise.papers.skean2024.linear_probes.experiment import Params, plans, source, tasks
+from reprise.papers.skean2024.linear_probes.experiment import Params, tasks
 from reprise.papers.skean2024.lineup import EPOCHS
-from reprise.papers.skean2024.nets import Run, Task, images_of
 from reprise.papers.skean2024.training import SAME_IMAGES
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe at
     Table 3's epochs, NaN after a divergence; `pilots`, what chose the learning rates."""
-    results = context.results(perform, params, tasks(params, context.objective))
-    numbers = pd.concat(results.values(), ignore_index=True)
+    numbers = observations.numbers(params, context, tasks(params, context.objective))
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
     return {
@@ -22,17 +20,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "online": online(params, numbers),
         "pilots": observations.pilot_table(numbers),
     }
-
-
-def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
-    """The table of a task."""
-    images = images_of(task)
-
-    def own(run: Run) -> float:
-        return observations.own_rate(perform, params, run, context)
-
-    plan = plans(params)[images]
-    return observations.perform(params, plan, task, source(params, images), context.root, progress, own)
 
 
 def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:

@@ -4,14 +4,14 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from reprise.contract.experiment import Experiment, Plan, Resources
+from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS
 from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
-from reprise.training.image_settings import Source
+from reprise.training.grid import Task
 
 Steps = Annotated[int, Field(ge=1)]
 
@@ -48,42 +48,29 @@ class Params(Training, TakesLosses):
         return self
 
 
-def plans(params: Params) -> dict[str, nets.Budget]:
-    """The plan of the trainings on each set of images."""
-    plans_by_images: dict[str, nets.Budget] = {}
-    for name, steps in zip(params.data_sets, params.steps, strict=True):
-        images = SAME_IMAGES.get(name, name)
-        probed = (*(plans_by_images[images].probed if images in plans_by_images else ()), name)
-        plan = nets.plan(params, steps, *probed)
-        online = images == SAME_IMAGES.get(params.online, params.online)
-        interval = params.probe_every if online else 0
-        plans_by_images[images] = plan._replace(probe_every=interval, supervised=True)
-    return plans_by_images
-
-
-def runs(params: Params, images: str, objective: str | None = None) -> list[nets.Run]:
-    """Each method, or the other loss, on a set of images."""
-    return nets.runs(params, [objective] if objective else params.methods, images)
-
-
-def source(params: Params, images: str) -> Source:
-    """A set of images on which networks are trained."""
-    return nets.source(params, images)
-
-
-def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
-    """The tasks of all runs, by set of images."""
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of each method, or of the other loss, by set of images; each has a supervised network."""
     return [
         task
-        for images, plan in plans(params).items()
-        for task in nets.tasks(params, plan, runs(params, images, objective))
+        for images, budget in budgets(params).items()
+        for task in nets.tasks(
+            params,
+            nets.nets(params, budget, [objective] if objective else params.methods, images),
+            supervised=True,
+        )
     ]
 
 
-def needs(params: Params, task: nets.Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
-    images = nets.images_of(task)
-    return nets.needs(params, plans(params)[images], task, source(params, images))
+def budgets(params: Params) -> dict[str, nets.Budget]:
+    """The budget of the trainings on each set of images."""
+    found: dict[str, nets.Budget] = {}
+    for name, steps in zip(params.data_sets, params.steps, strict=True):
+        images = SAME_IMAGES.get(name, name)
+        probed = (*(found[images].probed if images in found else ()), name)
+        online = images == SAME_IMAGES.get(params.online, params.online)
+        budget = nets.budget(params, steps, *probed)
+        found[images] = budget._replace(probe_every=params.probe_every if online else 0)
+    return found
 
 
 def check(params: Params) -> None:
@@ -98,7 +85,7 @@ def check(params: Params) -> None:
 EXPERIMENT = Experiment(
     params=Params,
     tables=("probes", "online", "pilots"),
-    plan=Plan(tasks, needs),
+    plan=Plan(tasks, nets.needs),
     excused={"optimiser.momentum": "a training of every network for each value"},
     check=check,
     coordinates=("learning_rate", "start"),

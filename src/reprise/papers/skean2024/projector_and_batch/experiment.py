@@ -12,6 +12,7 @@ from reprise.contract.settings import lost
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import OneDataSet, Rate
+from reprise.training.grid import Task
 
 Size = Annotated[int, Field(ge=8)]
 
@@ -27,23 +28,24 @@ class Params(OneDataSet):
     batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
 
 
-def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Each embedding dimension at the base's batch size, and each batch size at the base's dimension."""
-    base = nets.runs(params, ["frossl"], params.data_set)
-    varied = [run._replace(dim=dim) for dim in params.dims for run in base]
-    varied += [run._replace(batch=batch) for batch in params.batches for run in base]
-    return list(dict.fromkeys([*base, *varied]))
-
-
-def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
-    """The tasks of all runs."""
-    return nets.own_tasks(params, runs(params, objective))
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of each embedding dimension at the base's batch size, and each batch size at the base's
+    dimension."""
+    budget = nets.own_budget(params)
+    base = nets.nets(params, budget, ["frossl"], params.data_set)
+    varied = [{"dim": dim} for dim in params.dims] + [{"batch": batch} for batch in params.batches]
+    every = base + [
+        nets.net(params, budget, "frossl", params.data_set, seed, **changes)
+        for changes in varied
+        for seed in range(params.seeds)
+    ]
+    return nets.tasks(params, every)
 
 
 EXPERIMENT = Experiment(
     params=Params,
     tables=("probes",),
-    plan=Plan(tasks, nets.own_needs),
+    plan=Plan(tasks, nets.needs),
     excused=dict.fromkeys(
         ("optimiser.momentum", "data_set", "steps", "learning_rates", "batches"),
         "a training of every network for each value",

@@ -13,6 +13,7 @@ from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import weighted
 from reprise.papers.skean2024.training import OneDataSet, Rate
+from reprise.training.grid import Task
 
 OTHERS = (0.25, 4.0)
 """Invariance weights that claims compare with equal ones."""
@@ -45,20 +46,15 @@ def weights(params: Params) -> dict[str, float]:
     return {weighted("frossl", weight): weight for weight in params.weights}
 
 
-def runs(params: Params, objective: str | None = None) -> list[nets.Run]:
-    """Each weight."""
-    return nets.runs(params, list(weights(params)), params.data_set)
-
-
-def tasks(params: Params, objective: str | None = None) -> list[nets.Task]:
-    """The tasks of all runs."""
-    return nets.own_tasks(params, runs(params, objective))
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of each weight."""
+    return nets.own_tasks(params, list(weights(params)))
 
 
 EXPERIMENT = Experiment(
     params=Params,
     tables=("probes", "pilots"),
-    plan=Plan(tasks, nets.own_needs),
+    plan=Plan(tasks, nets.needs),
     excused=dict.fromkeys(
         ("optimiser.momentum", "data_set", "steps", "learning_rates"),
         "a training of every network for each value; the learning rate is chosen for each weight",
