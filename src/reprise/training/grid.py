@@ -1,9 +1,10 @@
-"""Grids of networks on images. An experiment declares its networks (`Net`) and the labels that they are probed
-for; this module makes tasks of them and says what each needs, and `training.grid_tasks` performs them.
+"""Grids of networks on images. An experiment declares its networks (`Net`) and the labels that they are
+probed for; this module makes tasks of them and says what each needs, and `training.grid_tasks` performs them.
 Imports no torch, because a run's plan calls this."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from reprise.contract.experiment import Resources
 from reprise.contract.settings import replaced
@@ -12,6 +13,17 @@ from reprise.training.image_settings import ImageTraining, Source
 from reprise.training.spec import Spec
 
 Scalar = str | int | float | bool
+
+
+class Part(NamedTuple):
+    """Some dimensions of a representation, from the first to before the last."""
+
+    name: str
+    first: int | None = None
+    last: int | None = None
+
+
+WHOLE = Part("all")
 
 
 @dataclass(frozen=True)
@@ -24,6 +36,7 @@ class Net:
         spec: without steps, of a network before training. With pilots, its learning rate is that of the best.
         source: the images that it learns from.
         probed: the images and labels of its final linear probes; those of a pilot choose.
+        parts: of the representation, each probed by itself.
         views: augmented views of each image that every probe learns from; 0: the images.
         pilots: those that choose its learning rate.
     """
@@ -33,6 +46,7 @@ class Net:
     spec: Spec
     source: Source
     probed: tuple[Source, ...] = ()
+    parts: tuple[Part, ...] = (WHOLE,)
     views: int = 0
     pilots: tuple["Pilot", ...] = ()
 
@@ -45,7 +59,7 @@ class Net:
         spec = replaced(self.spec, {"optimiser.learning_rate": rate})
         return replace(self, columns=tuple(columns.items()), spec=spec, pilots=())
 
-    def before_training(self, method: str, columns: Mapping[str, Scalar]) -> "Net":
+    def before_training(self, method: str, columns: dict[str, Scalar]) -> "Net":
         """The network at initialisation, with other columns."""
         return replace(
             self,
@@ -105,5 +119,5 @@ def needs(params: ImageTraining, task: Task) -> Resources:
         case Net():
             return costs.resources(
                 task.spec, task.source, params.probe,
-                device=params.device, probes=len(task.probed), probe_views=task.views,
+                device=params.device, probes=len(task.probed) * len(task.parts), probe_views=task.views,
             )  # fmt: skip

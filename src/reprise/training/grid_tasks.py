@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import cycle, islice
+from itertools import cycle, islice, product
 
 import pandas as pd
 
@@ -75,34 +75,35 @@ def _reference(labels: Source, shares: Mapping[str, float]) -> pd.DataFrame:
 
 
 def probes(params: ImageTraining, net: Net, network: Network) -> Iterator[Row]:
-    """The final linear probes of a network, for the labels of each data set that it is probed for; NaN if a
-    probe diverges, or the network has."""
+    """The final linear probes of a network, for the labels of each data set and each `part` of the
+    representation; NaN if a probe diverges, or the network has."""
     data_sets = {source.name: source.load() for source in net.probed}
     if not data_sets:
         return
     data = next(iter(data_sets.values()))  # all have the same images
     train, test = (
-        features(network.student, net.spec, images, params.device) for images in (data.images, data.test_images)
+        features(network.student, net.spec, images, params.device)
+        for images in (data.images, data.test_images)
     )
-    for name, data in data_sets.items():
-        views = _views(params, net, network)
+    for part, (name, data) in product(net.parts, data_sets.items()):
+        columns = slice(part.first, part.last)
+        fit = train[:, columns], data.labels, test[:, columns], data.test_labels, net.spec.seed
         try:
-            found = probe(
-                params.probe, train, data.labels, test, data.test_labels, net.spec.seed, views=views
-            )
+            found = probe(params.probe, *fit, views=_views(params, net, network, columns))
         except RepriseError:
             found = Accuracy(math.nan, math.nan)
-        yield from ({"what": what, "labels": name, "value": 100 * share} for what, share in found._asdict().items())
+        for what, share in found._asdict().items():
+            yield {"what": what, "labels": name, "part": part.name, "value": 100 * share}
 
 
-def _views(params: ImageTraining, net: Net, network: Network) -> Iterator[Features] | None:
-    """Representations of augmented training images for each epoch of a probe, if it has such: `views` of them
-    in turn."""
+def _views(params: ImageTraining, net: Net, network: Network, columns: slice) -> Iterator[Features] | None:
+    """A part of the representations of augmented training images for each epoch of a probe, if it has such:
+    `net.views` of them in turn."""
     if not net.views:
         return None
-    views = random_views(network.student, net.spec, net.probed[0].load().images, params.device)
-    few = net.views < params.probe.epochs
-    return cycle(list(islice(views, net.views))) if few else views
+    images = net.probed[0].load().images
+    views = (r[:, columns] for r in random_views(network.student, net.spec, images, params.device))
+    return cycle(list(islice(views, net.views))) if net.views < params.probe.epochs else views
 
 
 def held_out_accuracy(params: ImageTraining, net: Net, network: Network) -> float:

@@ -43,7 +43,11 @@ class OfEmbeddings(_Objective):
         """The method at step 0 of a training of `steps` steps."""
         from reprise.training.methods import Stateless
 
-        return Stateless(student, steps, loss=partial(self.loss(), **self.hyperparameters))
+        return Stateless(student, steps, loss=self.function())
+
+    def function(self) -> "Loss":
+        """The loss with these hyperparameters."""
+        return partial(self.loss(), **self.hyperparameters)
 
 
 class Named(OfEmbeddings):
@@ -66,12 +70,17 @@ class Named(OfEmbeddings):
         return resolve(self.name)
 
 
+ContrastiveKind = Literal[
+    "nt_xent", "infonce_other_view", "infonce_cosine", "quadratic_cosine", "infonce_dot"
+]
+
+
 class Contrastive(OfEmbeddings):
     """A loss of similarities over a temperature: NT-Xent (SimCLR, Chen et al. 2020), that of Jing's code,
     whose negatives are of the other view, InfoNCE and the quadratic loss of cosines (Tian 2023), or InfoNCE
     of inner products."""
 
-    kind: Literal["nt_xent", "infonce_other_view", "infonce_cosine", "quadratic_cosine", "infonce_dot"]
+    kind: ContrastiveKind
     temperature: Positive = 0.1
 
     def loss(self) -> "Loss":

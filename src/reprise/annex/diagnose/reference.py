@@ -55,8 +55,9 @@ class Net(NamedTuple):
     Attributes:
         name: as in the table.
         state: one of `STATES`.
-        objective, dim: the published ones, with dimensions scaled from a batch of 256 to one of 64. A network without a dimension has no
-            projector: behind one, the loss shrinks embeddings and leaves representations as they were.
+        objective, dim: the published ones, with dimensions scaled from a batch of 256 to one of 64. A
+            network without a dimension has no projector: behind one, the loss shrinks embeddings and leaves
+            representations as they were.
     """
 
     name: str

@@ -1,21 +1,23 @@
 """Shared by the image experiments: the settings of a training, the networks compared, their specs and what
 they need. Imports no torch."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
 from reprise.contract.experiment import Resources
-from reprise.contract.settings import from_code, location, ours, replaced, stated, unstated
+from reprise.contract.settings import from_code, location, ours, stated, unstated
 from reprise.datasets.catalogue import DATA_SETS, DataSetName
 from reprise.datasets.catalogue import check as check_files
 from reprise.datasets.recipes import RECIPES, Recipe, Strengths
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank, Projector
-from reprise.training import costs
+from reprise.training import grid
+from reprise.training.grid import WHOLE, Net, Part, Scalar, Task
 from reprise.training.image_settings import ImageTraining, Probe, Source
+from reprise.training.objective import Contrastive, DirectCLR, Named, Objective
 from reprise.training.optimisers import LARS, SGD, OptimiserSpec
 from reprise.training.schedules import Schedule, WarmupCosine
-from reprise.training.spec import Spec
 
 Shortcut = Literal["identity", "projection", "none"]
 
@@ -23,7 +25,6 @@ NETS = ("nonlinear", "linear", "none", "directclr", "low_rank", "diagonal")
 """The networks, by what lies between representation and loss: SimCLR's projectors, or DirectCLR's
 sub-vector."""
 PARTS = ("all", "subvector", "rest")
-"""Parts of a representation r: all of it, r[:d0] and r[d0:]."""
 OTHER_LABELS = {"shapes": "shapes-80", "textures": "textures-40"}
 """Data sets with other labels for the same images."""
 
@@ -72,32 +73,58 @@ class Training(ImageTraining):
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
     @property
+    def parts(self) -> tuple[Part, ...]:
+        """All of a representation r, r[:d0] and r[d0:], by the names `PARTS`."""
+        return tuple(map(Part, PARTS, (None, None, self.d0), (None, self.d0, None)))
+
+    @property
     def source(self) -> Source:
         """The source of the images."""
         return Source(name=self.data_set, root=self.root)
 
 
-def spec(training: Training, net: str, seed: int, samples: int, objective: str) -> Spec:
-    """The spec of a trained network.
+def net(
+    training: Training,
+    kind: str,
+    seed: int,
+    name: str,
+    columns: Mapping[str, Scalar],
+    *,
+    parts: tuple[Part, ...] = (WHOLE,),
+    objective: str | None = None,
+) -> Net:
+    """A trained network.
 
     Args:
-        net: one of `NETS`.
-        samples: number of training images.
-        objective: name of the loss to train with; only the published ones have hyperparameters.
+        kind: one of `NETS`.
+        parts: of the representation, to be probed for the data set's labels and any `OTHER_LABELS` asked for.
+        objective: another loss to train with instead of the published one.
     """
-    hyperparameters: dict[str, dict[str, float | int | bool | None]] = {
-        "infonce_other_view": {"temperature": training.temperature},
-        "directclr": {"temperature": training.temperature, "dimensions": training.d0},
-    }
-    return training.spec(
-        objective=objective,
-        hyperparameters=hyperparameters.get(objective, {}),
+    data_set = DATA_SETS[training.data_set]
+    spec = training.spec(
+        objective=Named(name=objective) if objective else published(training, kind),
         augmentation=augmentation(training),
-        normalisation=DATA_SETS[training.data_set].normalisation,
-        projector=projector(training, net),
-        steps=max(1, round(training.epochs * (samples // training.batch))),
+        normalisation=data_set.normalisation,
+        projector=projector(training, kind),
+        steps=max(1, round(training.epochs * (data_set.counts["train"] // training.batch))),
         seed=seed,
     )
+    return Net(
+        name=name,
+        columns=tuple(columns.items()),
+        spec=spec,
+        source=training.source,
+        probed=(training.source,) if parts else (),
+        parts=parts,
+        views=training.probe_views,
+    )
+
+
+def published(training: Training, kind: str) -> Objective:
+    """The published objective of a network."""
+    if kind == "directclr":
+        return DirectCLR(dimensions=training.d0, temperature=training.temperature)
+    return Contrastive(kind="infonce_other_view", temperature=training.temperature)
 
 
 def projector(training: Training, net: str) -> Projector:
@@ -131,26 +158,9 @@ def augmentation(training: Training) -> Recipe:
     return Recipe(at_strength(recipe.first), at_strength(recipe.second))
 
 
-def start_spec(training: Training, seed: int, objective: str) -> Spec:
-    """The spec of the initial network of SimCLR with a nonlinear projector; all networks of a seed start from
-    its encoder."""
-    return replaced(spec(training, "nonlinear", seed, training.batch, objective), {"steps": 0})
-
-
-def resources(training: Training, net: str, *, probes: int) -> Resources:
-    """What the task of a network needs: one of `NETS`, or one before training, whatever it is called.
-
-    Args:
-        probes: number of linear probes.
-    """
-    samples = DATA_SETS[training.data_set].counts["train"]
-    net_spec = (
-        spec(training, net, 0, samples, net) if net in NETS else start_spec(training, 0, "infonce_other_view")
-    )
-    return costs.resources(
-        net_spec, training.source, training.probe,
-        device=training.device, probes=probes, probe_views=training.probe_views,
-    )  # fmt: skip
+def needs(params: Training, task: Task, objective: str | None = None) -> Resources:
+    """What a task needs."""
+    return grid.needs(params, task)
 
 
 def check(params: Training) -> None:

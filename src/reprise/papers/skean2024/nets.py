@@ -60,7 +60,11 @@ def budget(params: Training, steps: int, *probed: str) -> Budget:
 
 
 def nets(
-    params: Training, budget: Budget, names: Sequence[str], images: str, rates: Sequence[float | None] = (None,)
+    params: Training,
+    budget: Budget,
+    names: Sequence[str],
+    images: str,
+    rates: Sequence[float | None] = (None,),
 ) -> list[Net]:
     """Every method at every learning rate, with every seed.
 
@@ -91,8 +95,11 @@ def net(
         batch, dim: other ones than those of the settings. A network with another batch sees as many images.
     """
     batch, dim = batch or params.batch, dim or narrowed(lineup.method(method).dim, params.width)
-    columns = {"images": images, "method": method, "batch": batch, "dim": dim, "seed": seed}
     settled = params.learning_rates[0] if rate is None else rate
+    columns: dict[str, grid.Scalar] = {
+        "images": images, "method": method, "learning_rate": settled, "batch": batch, "dim": dim,
+        "seed": seed, "own_rate": rate is None,
+    }  # fmt: skip
     pilots = []
     if rate is None and len(params.learning_rates) > 1:
         short = Budget(params.pilot_steps or budget.steps, probed=budget.probed[:1])
@@ -102,7 +109,7 @@ def net(
         ]
     return Net(
         name=f"{images}/{method}/{'own' if rate is None else f'{rate:g}'}/{batch}/{dim}/{seed}",
-        columns=tuple((columns | {"learning_rate": settled, "own_rate": rate is None}).items()),
+        columns=tuple(columns.items()),
         spec=spec(params, budget, method, images, seed, settled, batch, dim),
         source=source(params, images),
         probed=tuple(labelled(params, name) for name in budget.probed),

@@ -22,37 +22,17 @@ from reprise.annex.ours.objectives_by_diagnostics.images import rendered, views_
 from reprise.annex.ours.objectives_by_diagnostics.lineup import TOYS, UNTRAINED, Place, method
 from reprise.contract.experiment import Context, Progress
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.training import methods
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 from reprise.training.models import model
+from reprise.training.objective import OfEmbeddings
 from reprise.training.pilots import PILOT_SEED, chosen
 
-OBJECTIVES: Mapping[str, type[methods.Method] | methods.Loss] = {
-    "nt_xent": objectives.nt_xent,
-    "infonce_other_view": objectives.infonce_other_view,
-    "directclr": methods.DirectCLR,
-    "infonce_cosine": objectives.infonce_cosine,
-    "quadratic_cosine": objectives.quadratic_cosine,
-    "infonce_distance": objectives.infonce_distance,
-    "infonce_dot": objectives.infonce_dot,
-    "moco": methods.MoCo,
-    "swav": methods.SwAV,
-    "simsiam": methods.SimSiam,
-    "byol": methods.BYOL,
-    "dino": methods.DINO,
-    "vicreg": objectives.vicreg,
-    "barlow_twins": objectives.barlow_twins,
-    "w_mse": objectives.w_mse,
-    "corinfomax": methods.CorInfoMax,
-    "frossl": objectives.frossl,
-    "frossl_as_given": objectives.frossl_as_given,
-    "frossl_no_logs": objectives.frossl_no_logs,
-    "frossl_no_logs_unit_trace": objectives.frossl_no_logs_unit_trace,
-    "contrastive": toys.contrastive,
-    "non_contrastive": toys.non_contrastive,
+TOY_LOSSES: Mapping[str, objectives.Objective] = {
+    "esser-contrastive": toys.contrastive,
+    "esser-non-contrastive": toys.non_contrastive,
 }
-"""The objectives named in `lineup`, so that an edit of one of them reruns the experiment."""
+"""Those of `lineup.TOYS`."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -157,10 +137,11 @@ def _toy(params: Params, run: ToyRun) -> pd.DataFrame:
 
 def _loss(run: ToyRun) -> objectives.Objective:
     """The objective in its setting; another loss by its name."""
-    row = method(run.method)
-    known = OBJECTIVES.get(row.objective) or objectives.resolve(row.objective)
-    hyperparameters = row.hyperparameters(run.place)
-    return lambda z1, z2: known(z1, z2, **hyperparameters)
+    if run.method in TOY_LOSSES:
+        return TOY_LOSSES[run.method]
+    objective = method(run.method).at(run.place)
+    assert isinstance(objective, OfEmbeddings)
+    return objective.function()
 
 
 def _columns(task: str, name: str, place: Place, rate: float) -> dict[str, object]:

@@ -157,8 +157,7 @@ def spec(params: Params, run: ImageRun, rate: float, steps: int) -> Spec:
     chosen: Method = method("frossl" if run.method == UNTRAINED else run.method)
     head = MLP(dims=(params.hidden, params.hidden, chosen.dim)) if chosen.dim else Identity()
     return Spec(
-        objective=chosen.objective,
-        hyperparameters=chosen.hyperparameters(run.place),
+        objective=chosen.at(run.place),
         augmentation=SHAPES,
         normalisation=DATA_SETS[run.images].normalisation,
         encoder=params.encoder,

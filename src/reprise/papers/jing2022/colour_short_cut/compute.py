@@ -7,7 +7,6 @@ import pandas as pd
 
 from reprise.contract.experiment import Context, Progress
 from reprise.contract.settings import replaced
-from reprise.objectives import nt_xent
 from reprise.papers.jing2022.colour_short_cut.experiment import (
     Params,
     Task,
@@ -19,7 +18,7 @@ from reprise.papers.jing2022.colour_short_cut.experiment import (
 )
 from reprise.training.image_tasks import Network, features, observed, probe, table
 from reprise.training.images import Data
-from reprise.training.methods import Student, name_of
+from reprise.training.methods import Student
 from reprise.training.spec import Spec
 
 STRETCHES = 20
@@ -40,7 +39,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def perform(params: Params, task: Task, context: Context, progress: Progress) -> pd.DataFrame:
     """The table of a task: the rows of both tables."""
     check(params)
-    net_spec = spec(params, *task, context.objective or name_of(nt_xent))
+    net_spec = spec(params, *task, context.objective)
     images = source(params, task.arm)
 
     def observe(network: Network) -> Iterator[dict[str, object]]:

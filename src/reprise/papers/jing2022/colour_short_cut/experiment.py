@@ -13,6 +13,7 @@ from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP
 from reprise.training import costs
 from reprise.training.image_settings import Probe, Source
+from reprise.training.objective import Contrastive, Named
 from reprise.training.optimisers import SGD, AdamW
 from reprise.training.schedules import WarmupCosine
 from reprise.training.spec import Spec
@@ -32,17 +33,18 @@ class Params(TakesLosses):
     test_images: int = ours(2000, "for testing the probe", ge=80, le=2000)
     batch: int = ours(64, "images, of two views each", ge=2)
     steps: int = ours(700, "nine epochs", ge=2)
+    loss: Contrastive = ours(Contrastive(kind="nt_xent"), "SimCLR's, Section 3, at the code's temperature")
     learning_rate: float = ours(3e-3, "of AdamW, weight decay 0.01", gt=0)
     precision: Literal["float32", "bfloat16"] = ours("bfloat16", "mixed, as for the other image networks")
     probe_epochs: int = ours(50, "of the linear probe", ge=1)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
 
-def spec(params: Params, arm: str, seed: int, objective: str) -> Spec:
+def spec(params: Params, arm: str, seed: int, objective: str | None = None) -> Spec:
     """The spec of a network."""
     name, recipe = ARMS[arm]
     return Spec(
-        objective=objective,
+        objective=Named(name=objective) if objective else params.loss,
         augmentation=RECIPES[recipe],
         normalisation=DATA_SETS[name].normalisation,
         encoder=RESNET10_W16,
@@ -83,7 +85,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
     """What a task needs, which probes its network before and after training."""
     images = source(params, task.arm)
-    return costs.resources(spec(params, *task, ""), images, probe_settings(params), probes=2)
+    return costs.resources(spec(params, *task), images, probe_settings(params), probes=2)
 
 
 def check(params: Params) -> None:

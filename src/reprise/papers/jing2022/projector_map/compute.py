@@ -1,16 +1,12 @@
 """Trains and measures the networks of every point of the map; those of the base point belong to every
 factor."""
 
-from typing import Any
-
 import pandas as pd
 
-from reprise.contract.experiment import Context, Progress
-from reprise.papers.jing2022.image_nets import start, trained
-from reprise.papers.jing2022.image_settings import OTHER_LABELS
+from reprise.contract.experiment import Context
+from reprise.papers.jing2022.image_nets import perform
 from reprise.papers.jing2022.projector_map.experiment import Params
-from reprise.papers.jing2022.projector_map.grid import START, Network, networks
-from reprise.training.image_settings import Source
+from reprise.papers.jing2022.projector_map.grid import START, networks
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -33,21 +29,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     )
 
 
-def perform(params: Params, task: Network, context: Context, progress: Progress) -> pd.DataFrame:
-    """The table of a network, trained or initial."""
-    sets = [name for name in (params.data_set, OTHER_LABELS.get(params.data_set)) if name]
-    loaded = {name: Source(name=name, root=params.root).load() for name in sets}
-    labels = {name: (data.labels, data.test_labels) for name, data in loaded.items()}
-    measured: tuple[Any, ...] = task.seed, labels, context.root, {}
-    if task.net == START:
-        return start(task.settings, *measured, progress=progress)
-    return trained(task.settings, task.net, *measured, progress=progress)
-
-
 def _tables(measured: list[pd.DataFrame]) -> dict[str, pd.DataFrame]:
     rows = pd.concat(measured, ignore_index=True).drop_duplicates()
     spectra = rows[rows["what"] == "representation"].astype({"index": int})
-    probes = rows[rows["what"] == "probe"]
+    probes = rows[rows["what"] == "top1"]
     keys = ["factor", "value_of_factor", "base", "seed"]
     at_start = probes["net"] == START
     initial = probes[at_start].rename(columns={"value": "initial"})[[*keys, "labels", "initial"]]

@@ -2,11 +2,14 @@
 torch."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from reprise.contract.settings import replaced
-from reprise.papers.jing2022.image_settings import Training
+from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training, net
 from reprise.papers.jing2022.projector_map.settings import Params
+from reprise.training.grid import Net
+from reprise.training.image_settings import Source
 
 WITH, WITHOUT, DIRECTCLR = "nonlinear", "none", "directclr"
 """The networks: SimCLR with and without a projector, and DirectCLR."""
@@ -93,22 +96,6 @@ def _numbers(
         yield Point(factor, f"{value:g}", value == base, {field: value}, nets)
 
 
-class Network(NamedTuple):
-    """A network of the map, trained or initial, which is a task.
-
-    Attributes:
-        net: one of `WITH`, `WITHOUT`, `DIRECTCLR` and `START`.
-    """
-
-    name: str
-    settings: Training
-    net: str
-    seed: int
-
-    def __str__(self) -> str:
-        return self.name
-
-
 class Row(NamedTuple):
     """A network at a point of the map.
 
@@ -122,20 +109,23 @@ class Row(NamedTuple):
     key: str
 
 
-def networks(params: Params) -> tuple[dict[str, Network], list[Row]]:
+def networks(params: Params) -> tuple[dict[str, Net], list[Row]]:
     """The networks by key, each once, and the rows of the map; networks of the base point belong to every
     factor."""
-    declared: dict[str, Network] = {}
+    declared: dict[str, Net] = {}
     rows: list[Row] = []
+    other = OTHER_LABELS.get(params.data_set)
+    labels = tuple(Source(name=name, root=params.root) for name in (params.data_set, other) if name)
     for point in points(params, params.encoder.dim):
-        for net, settings in nets(point, params):
+        for kind, settings in nets(point, params):
             for seed in range(params.base_seeds if settings == params else params.seeds):
-                key = f"{net} {settings.model_dump_json()} {seed}"
+                key = f"{kind} {settings.model_dump_json()} {seed}"
                 start_key = f"{START} {settings.encoder.model_dump_json()} {seed}"
-                name = f"{point.factor} {point.value}: {net}, seed {seed}"
-                declared.setdefault(key, Network(name, settings, net, seed))
-                declared.setdefault(start_key, Network(f"{name}, {START}", settings, START, seed))
-                rows += [Row(point, net, seed, key), Row(point, START, seed, start_key)]
+                name = f"{point.factor} {point.value}: {kind}, seed {seed}"
+                trained = replace(net(settings, kind, seed, name, {}), probed=labels)
+                declared.setdefault(key, trained)
+                declared.setdefault(start_key, trained.before_training(START, {}))
+                rows += [Row(point, kind, seed, key), Row(point, START, seed, start_key)]
     return declared, rows
 
 
@@ -144,5 +134,5 @@ def nets(point: Point, params: Params) -> Iterator[tuple[str, Training]]:
     comparison."""
     settings = params if point.base else replaced(params, point.changes)
     with_projector = DIRECTCLR if point.nets == (DIRECTCLR,) else WITH
-    for net in (with_projector, WITHOUT):
-        yield net, settings if net in point.nets else params
+    for kind in (with_projector, WITHOUT):
+        yield kind, settings if kind in point.nets else params

@@ -3,18 +3,11 @@ from the public code."""
 
 from typing import Any
 
-from reprise.contract.experiment import Experiment, Plan, Quick, Resources
+from reprise.contract.experiment import Experiment, Plan, Quick
 from reprise.datasets.catalogue import check as check_files
 from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.projector_spectra.networks import (
-    Pixels,
-    Supervised,
-    Task,
-    few,
-    tasks,
-)
+from reprise.papers.jing2022.projector_spectra.networks import few, tasks
 from reprise.papers.jing2022.projector_spectra.settings import Params
-from reprise.training import costs
 
 
 def check(params: Params) -> None:
@@ -25,15 +18,6 @@ def check(params: Params) -> None:
     """
     for name in (params.data_set, *params.further_sets):
         check_files(name, params.root)
-
-
-def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
-    if isinstance(task, Pixels):
-        return costs.pixel_resources(params.source, params.probe, device=params.device)
-    if isinstance(task, Supervised):
-        return image_settings.resources(params, "none", probes=0)
-    return image_settings.resources(task.settings(params), task.trained, probes=len(task.parts))
 
 
 def alternatives(params: Params) -> dict[str, Params]:
@@ -59,7 +43,7 @@ def alternatives(params: Params) -> dict[str, Params]:
 EXPERIMENT = Experiment(
     params=Params,
     tables=("spectra", "probes"),
-    plan=Plan(tasks, needs),
+    plan=Plan(tasks, image_settings.needs),
     alternatives=alternatives,
     excused={"precision": "the rounding of products alone, and a training of every net for each"},
     check=check,

@@ -1,11 +1,12 @@
 """The networks of Table 1, Section 6.3 and Figure 10, and their tasks. Imports no torch."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import replace
 
 from reprise.contract.settings import replaced
-from reprise.papers.jing2022.image_settings import PARTS, Shortcut, Training
+from reprise.papers.jing2022.image_settings import Shortcut, net
 from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT, Params
+from reprise.training import grid
+from reprise.training.grid import WHOLE, Net, Pixels, Supervised, Task
 
 START = "start"
 STARTS: dict[Shortcut, str] = {"identity": START, "none": "start, no shortcut"}
@@ -21,87 +22,57 @@ OWN = {"place": 0}
 """The spectra on the experiment's own data set."""
 
 
-class MeasuredNetwork(NamedTuple):
-    """A measured network, which is a task.
-
-    Attributes:
-        net: one of `NETS`, DirectCLR without the last shortcut, or one before training.
-        place: of its data set: 0 for the experiment's own, then the further ones.
-    """
-
-    net: str
-    shortcut: Shortcut
-    seed: int
-    data_set: str
-    place: int
-
-    def __str__(self) -> str:
-        return f"{self.data_set}, {self.net}/{self.seed}" if self.place else f"{self.net}/{self.seed}"
-
-    @property
-    def before_training(self) -> bool:
-        """Whether the network is one before training."""
-        return self.net in STARTS.values()
-
-    @property
-    def trained(self) -> str:
-        """The trained network, one of `NETS`."""
-        return "directclr" if self.net == WITHOUT_SHORTCUT else self.net
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The parts of the representation that are probed; none on further data sets, whose spectra alone are
-        looked at."""
-        if self.place:
-            return ()
-        return PARTS if self.before_training or self.trained == "directclr" else PARTS[:1]
-
-    def settings(self, params: Training) -> Training:
-        """The settings of its training."""
-        return replaced(params, {"encoder.last_shortcut": self.shortcut, "data_set": self.data_set})
-
-
-@dataclass(frozen=True)
-class Pixels:
-    """The task of what raw pixels tell on the experiment's own data set."""
-
-    def __str__(self) -> str:
-        return "pixels"
-
-
-@dataclass(frozen=True)
-class Supervised:
-    """The task of a supervised network on the experiment's own data set."""
-
-    def __str__(self) -> str:
-        return "supervised"
-
-
-Task = MeasuredNetwork | Pixels | Supervised
-
-
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """A task for each network, and those that its probes are compared with, which other losses share."""
-    nets = networks(params, objective)
-    return [*nets] if objective else [*nets, Pixels(), Supervised()]
+    every = nets(params, objective)
+    if objective:
+        return grid.tasks(every)
+    supervised = net(params, "nonlinear", 0, "", {}).spec
+    return grid.tasks(every, [Pixels(params.source), Supervised(supervised, params.source)])
 
 
-def networks(params: Params, objective: str | None = None) -> list[MeasuredNetwork]:
+def nets(params: Params, objective: str | None = None) -> list[Net]:
     """Every network and seed, and the networks before training, and those of `OF_SPECTRA` on the further data
     sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
     fewer = min(params.seeds, params.further_seeds)
     own = [
-        MeasuredNetwork(net, shortcut, seed, params.data_set, 0)
-        for net, shortcut in _named(params.nets)
-        for seed in range(params.seeds if net in (START, *OF_TABLE_1) else fewer)
+        _net(params, name, shortcut, seed, 0, objective)
+        for name, shortcut in _named(params.nets)
+        if not objective or name in OTHER_LOSS
+        for seed in range(params.seeds if name in (START, *OF_TABLE_1) else fewer)
     ]
     further = [
-        MeasuredNetwork(net, shortcut, seed, data_set, place)
-        for place, data_set in enumerate(params.further_sets, 1)
-        for net, shortcut in _named(few(params.nets))
+        _net(replaced(params, {"data_set": data_set}), name, shortcut, seed, place)
+        for place, data_set in enumerate(() if objective else params.further_sets, 1)
+        for name, shortcut in _named(few(params.nets))
         for seed in range(params.further_seeds)
     ]
-    return [each for each in own if each.net in OTHER_LOSS] if objective else own + further
+    return own + further
+
+
+def _net(
+    params: Params, name: str, shortcut: Shortcut, seed: int, place: int, objective: str | None = None
+) -> Net:
+    """A network.
+
+    Args:
+        name: one of `NETS`, DirectCLR without the last shortcut, or one before training.
+        place: of its data set: 0 for the experiment's own, then the further ones, on which spectra alone are
+            looked at.
+    """
+    at_start = name in STARTS.values()
+    kind = "nonlinear" if at_start else "directclr" if name == WITHOUT_SHORTCUT else name
+    parts = params.parts if at_start or kind == "directclr" else (WHOLE,)
+    found = net(
+        replaced(params, {"encoder.last_shortcut": shortcut}),
+        kind,
+        seed,
+        f"{params.data_set}, {name}/{seed}" if place else f"{name}/{seed}",
+        {"net": name, "shortcut": shortcut, "seed": seed, "data_set": params.data_set, "place": place},
+        parts=() if place else parts,
+        objective=objective,
+    )
+    return replace(found, spec=replaced(found.spec, {"steps": 0})) if at_start else found
 
 
 def few(nets: tuple[str, ...]) -> tuple[str, ...]:

@@ -57,8 +57,8 @@ class Params(OneDataSet, TakesLosses):
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
-    """The tasks of each method, or of the other loss, at the shared learning rate and at its own; and those
-    on further data sets, at the methods' own rates on the experiment's, of which spectra alone are observed."""
+    """The tasks of each method, or of the other loss, at the shared learning rate and at its own; and on
+    further data sets, of which spectra alone are observed, at the methods' own rates on the experiment's."""
     images = SAME_IMAGES.get(params.data_set, params.data_set)
     methods = [objective] if objective else params.methods
     own = nets.nets(params, nets.own_budget(params), methods, images, (SHARED_RATE, None))

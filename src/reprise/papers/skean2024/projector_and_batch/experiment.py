@@ -12,7 +12,7 @@ from reprise.contract.settings import lost
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.training import OneDataSet, Rate
-from reprise.training.grid import Task
+from reprise.training.grid import Net, Task
 
 Size = Annotated[int, Field(ge=8)]
 
@@ -28,18 +28,21 @@ class Params(OneDataSet):
     batches: tuple[Size, ...] = lost((64, 128, 256, 512), "batch sizes", min_length=2)
 
 
-def tasks(params: Params, objective: str | None = None) -> list[Task]:
-    """The tasks of each embedding dimension at the base's batch size, and each batch size at the base's
-    dimension."""
+def networks(params: Params) -> list[Net]:
+    """Each embedding dimension at the base's batch size, and each batch size at the base's dimension."""
     budget = nets.own_budget(params)
     base = nets.nets(params, budget, ["frossl"], params.data_set)
     varied = [{"dim": dim} for dim in params.dims] + [{"batch": batch} for batch in params.batches]
-    every = base + [
+    return base + [
         nets.net(params, budget, "frossl", params.data_set, seed, **changes)
         for changes in varied
         for seed in range(params.seeds)
     ]
-    return nets.tasks(params, every)
+
+
+def tasks(params: Params, objective: str | None = None) -> list[Task]:
+    """The tasks of all networks."""
+    return nets.tasks(params, networks(params))
 
 
 EXPERIMENT = Experiment(

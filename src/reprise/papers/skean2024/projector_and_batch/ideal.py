@@ -6,13 +6,14 @@ import numpy as np
 import pandas as pd
 
 from reprise.evidence.learning import PIXELS
-from reprise.papers.skean2024.projector_and_batch.experiment import Params, runs
+from reprise.papers.skean2024.projector_and_batch.experiment import Params, networks
 
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Networks that have all learned, as much with small batches as with large ones."""
     rng = np.random.default_rng(0)
-    shapes = dict.fromkeys((run.dim, run.batch) for run in runs(params))
+    columns = [dict(net.columns) for net in networks(params)]
+    shapes = dict.fromkeys((row["dim"], row["batch"]) for row in columns)
     probes = pd.DataFrame(
         [(dim, batch, seed) for (dim, batch), seed in product(shapes, range(params.seeds))],
         columns=["dim", "batch", "seed"],
