@@ -9,6 +9,7 @@ from reprise.networks.encoders import RESNET10_W16, Conv4, ResNet
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank
 from reprise.training import costs
 from reprise.training.image_settings import Probe, Source
+from reprise.training.objective import Contrastive
 from reprise.training.optimisers import SGD
 from reprise.training.spec import Spec
 
@@ -52,7 +53,7 @@ def test_a_diagonal_projector_multiplies_each_number_once():
 
 def spec(**changes):
     settings = {
-        "objective": "nt_xent", "augmentation": SHAPES, "encoder": RESNET10_W16, "projector": Identity(),
+        "objective": Contrastive(kind="nt_xent"), "augmentation": SHAPES, "encoder": RESNET10_W16, "projector": Identity(),
         "optimiser": SGD(learning_rate=0.1), "batch": 64, "steps": 1000,
     }  # fmt: skip
     return Spec(**(settings | changes))

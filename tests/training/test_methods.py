@@ -1,16 +1,21 @@
 """How methods are wired: against the losses and averages written out."""
 
+import inspect
+
 import pytest
 import tiny
 import torch
 from torch.nn.functional import cosine_similarity, normalize
 
 from reprise import objectives
+from reprise.contract.losses import names
+from reprise.contract.settings import overridden
 from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.projectors import Identity
 from reprise.training.images import assemble
-from reprise.training.methods import find, name_of
+from reprise.training.methods import Method
+from reprise.training.spec import Spec
 
 VIEWS = Views(tiny.RECIPE)(tiny.data().images[:16], torch.Generator().manual_seed(1))
 
@@ -186,29 +191,48 @@ def test_corinfomax_carries_its_moments():
     assert "covariance" in found.state_dict()
 
 
-def test_each_stateful_method_is_found_by_name():
-    assert find("nt_xent") is objectives.nt_xent
-    for name in (*tiny.STATEFUL, "directclr", "infonce_other_view"):
-        assert name_of(find(name)) == name
+@pytest.mark.parametrize(
+    ("objective", "said"),
+    [
+        ("stateless", "unknown objective 'stateless'; allowed: .*nt_xent"),
+        ("missing.py:loss", "no file .*missing.py$"),
+    ],
+)
+def test_what_does_not_exist_is_said(objective, said):
+    with pytest.raises(RepriseError, match=said):
+        method(objective)
 
 
 @pytest.mark.parametrize(
-    ("objective", "hyperparameters", "said"),
+    ("objective", "said"),
     [
-        (
-            "nt_xent",
-            {"temprature": 1.0},
-            "'nt_xent': unknown hyperparameter 'temprature'; allowed: temperature",
-        ),
-        ("byol", {"queue": 1}, "allowed: hidden, momentum, final_momentum"),
-        ("stateless", {}, "unknown objective 'stateless'"),
-        ("missing.py:loss", {}, "no file .*missing.py$"),
-        ("simclr2", {}, "nt_xent.*also: byol, corinfomax, dino, directclr, moco, simsiam, supervised, swav"),
+        ({"kind": "nt_xent", "temprature": 1.0}, "unknown key 'objective.nt_xent.temprature'.*temperature"),
+        ({"kind": "byol", "queue": 1}, "unknown key 'objective.byol.queue'.*hidden, momentum, final_mom"),
+        ({"kind": "nt_xent", "temperature": 0.0}, "'objective.nt_xent.temperature' has the value 0.0"),
     ],
 )
-def test_what_does_not_exist_is_said(objective, hyperparameters, said):
+def test_a_hyperparameter_of_another_objective_is_named(objective, said):
     with pytest.raises(RepriseError, match=said):
-        method(objective, **hyperparameters)
+        overridden(Spec, {"objective": objective}, "mine.yaml")
+
+
+@pytest.mark.parametrize("name", names())
+def test_settings_of_a_loss_are_its_keyword_arguments_with_its_own_defaults(name):
+    function = getattr(objectives, name)
+    arguments = inspect.signature(function).parameters.values()
+    defaults = {each.name: each.default for each in arguments if each.kind is each.KEYWORD_ONLY}
+    settings = tiny.objective(name)
+    assert settings.loss() is function
+    assert settings.hyperparameters == defaults
+
+
+@pytest.mark.parametrize("name", [*tiny.STATEFUL, "directclr"])
+def test_settings_of_a_method_are_its_keyword_arguments_with_its_own_defaults(name):
+    settings = tiny.objective(name)
+    (method,) = (each for each in Method.__subclasses__() if each.__name__.lower() == name)
+    arguments = inspect.signature(method).parameters.values()
+    defaults = {each.name: each.default for each in arguments if each.kind is each.KEYWORD_ONLY}
+    assert settings.hyperparameters == defaults
 
 
 def test_the_precision_is_that_of_the_networks_alone():

@@ -77,7 +77,7 @@ def test_the_same_training_gives_the_same_bytes(tmp_path):
 
 
 OTHERS = {
-    "objective": {"objective": "vicreg"},
+    "objective": {"name": "vicreg"},
     "hyperparameters": {"hyperparameters": {"temperature": 0.3}},
     "augmentation": {"augmentation": replace(tiny.RECIPE, second=tiny.RECIPE.first)},
     "normalisation": {"normalisation": Normalisation((0.4,), (0.2,))},

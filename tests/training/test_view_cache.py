@@ -150,7 +150,7 @@ def test_of_two_methods_at_once_one_renders(tmp_path):
     assert [process.exitcode for process in together] == [0, 0]
     assert len(files(tmp_path / "both")) == 3
     for of in specs:
-        assert trained(tmp_path / "both", of) == trained(tmp_path / of.objective, of)
+        assert trained(tmp_path / "both", of) == trained(tmp_path / str(of.objective), of)
 
 
 def test_views_beyond_the_limit_are_not_kept(tmp_path, monkeypatch):

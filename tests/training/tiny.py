@@ -1,11 +1,16 @@
 """A training of seconds: pictures of 8 pixels, a net of four channels."""
 
+import json
+from typing import get_args
+
 import torch
+from pydantic import TypeAdapter
 
 from reprise.datasets.recipes import Recipe, Strengths
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.training.images import Data
+from reprise.training.objective import Named, Objective
 from reprise.training.optimisers import SGD
 from reprise.training.spec import Spec
 
@@ -23,9 +28,17 @@ def data(samples=64, size=8, channels=3, classes=4):
     return Data(images[:half], labels[:half], images[half:], labels[half:])
 
 
-def spec(objective="nt_xent", **changes):
+def objective(name, **hyperparameters):
+    """The settings of an objective, or of a loss by its name."""
+    kinds = [each.model_fields["kind"] for each in get_args(get_args(Objective)[0])]
+    if name not in [kind for field in kinds for kind in get_args(field.annotation)]:
+        return Named(name=name)
+    return TypeAdapter(Objective).validate_json(json.dumps({"kind": name, **hyperparameters}))
+
+
+def spec(name="nt_xent", hyperparameters=(), **changes):
     settings = {
-        "objective": objective,
+        "objective": objective(name, **dict(hyperparameters)),
         "augmentation": RECIPE,
         "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
         "projector": MLP(dims=(16, 8)),

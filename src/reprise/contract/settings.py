@@ -180,7 +180,12 @@ def _nested(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel
         annotation = model.model_fields[str(name)].annotation
         choices = [choice for choice in get_args(annotation) or (annotation,) if isinstance(choice, type)]
         nested = [choice for choice in choices if issubclass(choice, BaseModel)]
-        kinds = {choice.model_fields["kind"].default: choice for choice in nested if len(nested) > 1}
+        kinds = {
+            kind: choice
+            for choice in nested
+            if len(nested) > 1
+            for kind in get_args(choice.model_fields["kind"].annotation)
+        }
         model = nested[0] if nested else model
     return model
 

@@ -9,6 +9,7 @@ import torch
 
 from reprise import objectives
 from reprise.contract.experiment import Context
+from reprise.contract.settings import departures, overridden
 from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
@@ -18,9 +19,9 @@ from reprise.papers.skean2024 import nets, observations
 from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as saturation
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params as Saturation
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
-from reprise.papers.skean2024.linear_probes.compute import plans
 from reprise.papers.skean2024.linear_probes.experiment import Params as LinearProbes
-from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS
+from reprise.papers.skean2024.linear_probes.experiment import budgets
+from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS, Objectives
 from reprise.papers.skean2024.projector_and_batch.experiment import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import numbers_of
 from reprise.storage.closure import closure
@@ -28,6 +29,7 @@ from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import Network, observed
 from reprise.training.images import assemble
+from reprise.training.objective import MoCo
 from reprise.training.optimisers import LARS, SGD
 from reprise.training.pilots import PILOT_SEED
 from reprise.training.schedules import Constant
@@ -37,7 +39,7 @@ TINY = {
     "images": 40,
     "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
     "batch": 16,
-    "queue": 32,
+    "objectives": Objectives(mocov2=MoCo(queue=32)),
     "projector_hidden": 512,
     "probe": Probe(epochs=1),
     "seeds": 1,
@@ -61,9 +63,8 @@ def shapes():
     return nets.source(tiny(), "shapes")
 
 
-def spec_of(params, method, **changes):
-    (run,) = (run for run in nets.runs(params, [method], "shapes", [0.001]) if run.seed == 0)
-    return nets.spec(params, run._replace(**changes), nets.Budget(5)), run._replace(**changes)
+def spec_of(params, method, rate=0.001):
+    return nets.net(params, nets.Budget(5), method, "shapes", 0, rate=rate).spec
 
 
 def test_the_rows_are_the_papers():
@@ -72,36 +73,42 @@ def test_the_rows_are_the_papers():
 
 def test_an_edit_of_any_objective_is_one_of_the_experiments():
     used = closure(("reprise.papers.skean2024.linear_probes.compute", "compute"))
-    for objective in observations.OBJECTIVES.values():
-        assert (objective.__module__, objective.__name__) in used
-    assert set(observations.OBJECTIVES) == {method.objective for method in METHODS.values()}
+    assert {("reprise.objectives.contrastive", "nt_xent"), ("reprise.training.methods", "BYOL")} <= used
+
+
+def test_every_method_has_an_objective():
+    assert {name.replace("_", "-") for name in Objectives.model_fields} == set(METHODS)
 
 
 @pytest.mark.parametrize("batch", [16, 64, 256])
 def test_embeddings_of_dimension_contrastive_methods_keep_d_over_n(batch):
     for method in ("frossl", "vicreg", "barlow-twins", "frossl-no-logs"):
-        of, run = spec_of(tiny(batch=batch), method)
-        assert of.projector.dims[-1] == run.dim == 4 * batch
-    of, _ = spec_of(tiny(batch=batch), "w-mse-2")
+        assert spec_of(tiny(batch=batch), method).projector.dims[-1] == 4 * batch
+    of = spec_of(tiny(batch=batch), "w-mse-2")
     assert of.projector.dims[-1] == batch / 2  # whitening needs more samples than dimensions
 
 
 def test_the_published_widths_are_the_settings_of_a_batch_of_256():
     params = LinearProbes()
-    of, _ = spec_of(params.model_copy(update={"seeds": 1}), "frossl")
-    assert of.projector.dims == (2048, 2048, 1024)
-    assert spec_of(params, "byol")[0].hyperparameters["hidden"] == 4096
+    assert spec_of(params, "frossl").projector.dims == (2048, 2048, 1024)
+    assert spec_of(params, "byol").objective.hidden == 4096
+
+
+def test_a_config_reaches_a_hyperparameter_and_departs_from_the_paper():
+    params = overridden(LinearProbes, {"objectives": {"simclr": {"temperature": 0.5}}}, "mine.yaml")
+    assert spec_of(params, "simclr").objective.temperature == 0.5
+    assert departures(params) == ["objectives.simclr.temperature: 0.5 (authors' code: 0.2)"]
 
 
 def test_the_published_optimiser():
-    of, _ = spec_of(LinearProbes(), "frossl", learning_rate=0.3)
+    of = spec_of(LinearProbes(), "frossl", rate=0.3)
     published = {"learning_rate": 0.3, "momentum": 0.9, "weight_decay": 1e-6, "trust": 0.02, "clip": True}
     assert of.optimiser == LARS(**published)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_trains(method, shapes, tmp_path):
-    of, _ = spec_of(tiny(), method)
+    of = spec_of(tiny(), method)
     network = observed(observations.matched(of, shapes.load()) if method == MATCHED else of, shapes, tmp_path)
     losses = [record["loss"] for record in network.log]
     assert network.diverged is None
@@ -110,7 +117,7 @@ def test_every_method_trains(method, shapes, tmp_path):
 
 
 def test_all_methods_of_a_seed_see_the_same_batches_and_start_from_the_same_encoder(shapes):
-    specs = [spec_of(tiny(), method)[0] for method in METHODS]
+    specs = [spec_of(tiny(), method) for method in METHODS]
     assert len({(of.seed, of.batch, of.augmentation, of.normalisation, of.steps) for of in specs}) == 1
     first, *others = (assemble(of, 3).student.encoder.state_dict() for of in specs)
     for other in others:
@@ -122,8 +129,8 @@ def test_solo_learns_vicreg_weighs_variances_twice():
     summed, averaged, none = (
         objectives.vicreg(*z, variance_weight=weight)
         for weight in (
-            METHODS["vicreg"].hyperparameters["variance_weight"],
-            METHODS["vicreg-averaged"].hyperparameters["variance_weight"],
+            Objectives().vicreg.variance_weight,
+            Objectives().vicreg_averaged.variance_weight,
             0.0,
         )
     )
@@ -131,7 +138,7 @@ def test_solo_learns_vicreg_weighs_variances_twice():
 
 
 def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
-    of, _ = spec_of(tiny(), "frossl-no-logs-matched")
+    of = spec_of(tiny(), "frossl-no-logs-matched")
     weight = observations.matched_weight(of, shapes.load())
     views = observations.Views(of.augmentation, of.normalisation)
     index = batch_indices(0, 0, 16, 40)
@@ -154,26 +161,25 @@ def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
 def test_all_experiments_have_the_networks_of_the_tables_in_the_default_tier(name):
     params = load_tier("default", ROOT).params
     tables, other = params["skean2024/linear_probes"], params[f"skean2024/{name}"]
-    plan, same = plans(tables)["textures-16"], nets.plan(other, other.steps, other.data_set)
-    (run, *_) = nets.runs(tables, ["frossl"], "textures-16", [0.1])
-    assert run in nets.runs(other, ["frossl"], "textures-16", [0.1])
-    assert nets.spec(tables, run, plan) == nets.spec(other, run, same)
-    assert nets.pilots(tables, run._replace(learning_rate=nets.OWN)) == nets.pilots(
-        other, run._replace(learning_rate=nets.OWN)
+    one, same = (
+        nets.net(params, budget, "frossl", "textures-16", 3)
+        for params, budget in ((tables, budgets(tables)["textures-16"]), (other, nets.own_budget(other)))
     )
+    assert (one.columns, one.spec, one.source) == (same.columns, same.spec, same.source)
+    assert one.pilots == same.pilots
     assert tables.online_images == other.online_images
 
 
 def test_pilots_have_a_seed_and_steps_of_their_own():
     params = tiny(learning_rates=(0.01, 0.1), pilot_steps=3, seeds=2)
-    plan = nets.plan(params, 5, "shapes", "shapes-80")
-    (run, other) = nets.runs(params, ["frossl"], "shapes")
-    pilots = nets.pilots(params, run)
-    assert pilots == nets.pilots(params, other)
-    assert [pilot.learning_rate for pilot in pilots] == [0.01, 0.1]
-    assert {pilot.seed for pilot in pilots} == {PILOT_SEED}
-    assert nets.pilot_plan(params, plan) == nets.Budget(3, probed=("shapes",))
-    assert nets.pilots(tiny(), run) == nets.pilots(params, run._replace(learning_rate=0.1)) == []
+    budget = nets.budget(params, 5, "shapes", "shapes-80")
+    one, other = nets.nets(params, budget, ["frossl"], "shapes")
+    assert one.pilots == other.pilots
+    assert [pilot.spec.optimiser.learning_rate for pilot in one.pilots] == [0.01, 0.1]
+    assert {(pilot.spec.seed, pilot.spec.steps) for pilot in one.pilots} == {(PILOT_SEED, 3)}
+    assert {source.name for pilot in one.pilots for source in pilot.probed} == {"shapes"}
+    assert nets.net(tiny(), budget, "frossl", "shapes", 0).pilots == ()
+    assert nets.net(params, budget, "frossl", "shapes", 0, rate=0.1).pilots == ()
 
 
 def test_a_run_goes_on_at_the_rate_of_its_best_pilot(tmp_path):
@@ -245,14 +251,12 @@ def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):
 )
 def test_the_published_stem_follows_the_data_set_and_a_configured_one_stays(data_set, stem, used):
     params = LinearProbes(encoder=ResNet(stem=stem))
-    (run, *_) = nets.runs(params, ["frossl"], data_set, [0.3])
-    assert nets.spec(params, run, nets.Budget(5)).encoder.stem == used
+    assert nets.net(params, nets.Budget(5), "frossl", data_set, 0).spec.encoder.stem == used
 
 
 def test_another_batch_sees_as_many_images():
     params = ProjectorAndBatch(**TINY, data_set="shapes", steps=8, dims=(32, 64), batches=(8, 16))
-    (run,) = nets.runs(params, ["frossl"], "shapes", [0.1])
-    halved = nets.spec(params, run._replace(batch=8), nets.Budget(8))
+    halved = nets.net(params, nets.Budget(8), "frossl", "shapes", 0, batch=8).spec
     assert (halved.batch, halved.steps, halved.projector.dims[-1]) == (8, 16, 64)
 
 
@@ -282,10 +286,9 @@ def test_settings_without_their_numbers_are_refused(changes, message):
 
 
 def test_nets_that_all_diverge_before_the_first_look_have_no_online_accuracy():
-    run = nets.Run("shapes", "frossl", 0.1, 16, 8, 0)
-    numbers = pd.DataFrame(observations._log(Network(None, [], diverged=1))).assign(
-        **run._asdict(), own_rate=True
-    )
+    net = nets.net(tiny(), nets.Budget(5), "frossl", "shapes", 0)
+    log = observations._log(Network(None, [], diverged=1), net)
+    numbers = pd.DataFrame(log).assign(**dict(net.columns))
     table = observations.online_table(numbers, pd.DataFrame({"step": [5, 10], "epoch": [1, 2]}))
     assert table["epoch"].tolist() == [1, 2]
     assert table[["top1", "top5"]].isna().all(axis=None)

@@ -27,17 +27,18 @@ from reprise.diagnostics.probes import linear_probe, representations
 from reprise.engine import registry
 from reprise.networks.encoders import ResNet
 from reprise.numerics.streams import generator
-from reprise.papers.skean2024 import nets, observations
+from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.linear_dynamics import compute as dynamics
 from reprise.papers.skean2024.linear_regime import problem
-from reprise.papers.skean2024.lineup import METHODS
+from reprise.papers.skean2024.lineup import METHODS, Objectives
 from reprise.papers.skean2024.projector_and_batch import experiment as appendix_c
 from reprise.papers.skean2024.theory import readings
-from reprise.training import image_settings, methods
+from reprise.training import image_settings
 from reprise.training.batches import batch_indices
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import observed
 from reprise.training.images import assemble
+from reprise.training.objective import FroSSL, MoCo
 from reprise.training.optimisers import SGD
 from reprise.training.pilots import PILOT_SEED, held_out
 from reprise.training.schedules import Constant, CosineRestarts
@@ -236,7 +237,7 @@ TINY = {
     "images": 40,
     "encoder": ResNet(blocks=(1, 1, 1, 1), width=4, stem="stride2"),
     "batch": 16,
-    "queue": 32,
+    "objectives": Objectives(mocov2=MoCo(queue=32)),
     "projector_hidden": 512,
     "probe": Probe(epochs=8, batch=16),
     "seeds": 2,
@@ -270,8 +271,8 @@ def on_images(id, **changes):
 
 
 def spec_of(params, method, images="cifar10", **changes):
-    (run, *_) = nets.runs(params, [method], images, [0.01])
-    return nets.spec(params, run._replace(**changes), nets.Budget(5))
+    where = {"seed": 0, "rate": 0.01} | changes
+    return nets.net(params, nets.Budget(5), method, images, **where).spec
 
 
 def changed_fields(one, other):
@@ -284,15 +285,13 @@ def test_a_methods_own_settings_reach_its_network_and_nothing_else_does(id, meth
     """On CIFAR-10, whose weaker and stronger augmentations differ."""
     params, row = on_images(id, augmentation="per method"), METHODS[method]
     of, reference = spec_of(params, method), spec_of(params, "frossl")
-    assert of.objective == row.objective
+    scaled = {"hidden", "prototypes"}  # widths, as the batch
+    own = getattr(params.objectives, method.replace("-", "_"))
+    assert of.objective.model_dump(exclude=scaled) == own.model_dump(exclude=scaled)
     weaker, stronger = nets.RECIPES["cifar10"]
     assert weaker != stronger
     assert of.augmentation == (weaker if row.weak else stronger)
-    assert changed_fields(of, reference) <= {"objective", "hyperparameters", "augmentation", "projector"}
-    published = {**row.hyperparameters, **dict.fromkeys(row.widths)}
-    assert set(of.hyperparameters) == {*published, *(("queue",) if row.objective == "moco" else ())}
-    fixed = {name: value for name, value in row.hyperparameters.items() if name != "momentum"}
-    assert {name: of.hyperparameters[name] for name in fixed} == fixed
+    assert changed_fields(of, reference) <= {"objective", "augmentation", "projector"}
     assert of.projector.dims[:2] == reference.projector.dims[:2]
     shared = spec_of(on_images(id, augmentation="shared"), method)
     assert shared.augmentation == weaker
@@ -323,16 +322,10 @@ def test_a_runs_rate_seed_batch_and_dimension_reach_its_network(id):
     params = on_images(id)
     before = spec_of(params, "frossl")
     for changes, expected in (
-        ({"learning_rate": 0.3}, {"optimiser"}), ({"seed": 1}, {"seed"}), ({"dim": 24}, {"projector"}),
+        ({"rate": 0.3}, {"optimiser"}), ({"seed": 1}, {"seed"}), ({"dim": 24}, {"projector"}),
         ({"batch": 8}, {"batch", "steps"}),
     ):  # fmt: skip
         assert changed_fields(before, spec_of(params, "frossl", **changes)) == expected
-
-
-def test_every_objective_is_trained_under_its_own_name():
-    for name, objective in observations.OBJECTIVES.items():
-        assert methods.name_of(objective) == name
-        assert methods.find(name) is objective
 
 
 # Images: what trains never sees what tests.
@@ -375,11 +368,11 @@ def test_probes_are_those_of_the_training_images_tested_on_the_test_images(id, r
     """Of one network: its own representations, by the linear probe itself."""
     params, table = on_images(id), trained(id, root)["probes"]
     row = table.query("seed == 0").iloc[-1]
-    plan = nets.plan(params, params.steps[0] if isinstance(params.steps, tuple) else params.steps, "shapes")
-    run = nets.Run("shapes", row["method"], row["learning_rate"], int(row["batch"]), int(row["dim"]), 0)
-    source = nets.source(params, "shapes")
-    spec = nets.spec(params, run, plan)
-    data = observations.labelled(params, row["data_set"]).load()
+    steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps
+    where = {"rate": row["learning_rate"], "batch": int(row["batch"]), "dim": int(row["dim"])}
+    net = nets.net(params, nets.budget(params, steps, "shapes"), row["method"], "shapes", 0, **where)
+    source, spec = net.source, net.spec
+    data = nets.labelled(params, row["data_set"]).load()
     for column, of in (("top1", spec), ("start", spec.model_copy(update={"steps": 0}))):
         encoder = observed(of, source, root).student.encoder
         train, test = (
@@ -408,13 +401,12 @@ def plain_input(spec, images):
 def test_pilots_are_tested_on_training_images_that_their_probe_did_not_see(id, root):
     params, tables = on_images(id), trained(id, root)
     steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps
-    plan, source = nets.Budget(params.pilot_steps or steps, probed=("shapes",)), nets.source(params, "shapes")
-    data = observations.labelled(params, "shapes").load()
+    budget, source = nets.Budget(params.pilot_steps or steps), nets.source(params, "shapes")
+    data = nets.labelled(params, "shapes").load()
     pilots = tables["pilots"].query("method == 'frossl'")
     assert len(pilots) == 2
     for row in pilots.to_dict("records"):
-        (run,) = (r for r in nets.runs(params, ["frossl"], "shapes", [row["learning_rate"]]) if r.seed == 0)
-        spec = nets.spec(params, run._replace(seed=PILOT_SEED), plan)
+        spec = nets.net(params, budget, "frossl", "shapes", PILOT_SEED, rate=row["learning_rate"]).spec
         encoder = observed(spec, source, root).student.encoder
         z = representations(encoder, lambda images, spec=spec: plain_input(spec, images), data.images)
         tested, learned = held_out(len(z), generator(PILOT_SEED, "held out"))
@@ -498,9 +490,10 @@ def test_networks_of_appendix_c_differ_in_what_is_varied(root):
     params, probes = on_images(id), trained(id, root)["probes"]
     found = set(zip(probes["batch"], probes["dim"], strict=True))
     assert found == {(16, 64), (16, 32), (8, 64)}
-    for run in appendix_c.runs(params):
-        spec = nets.spec(params, nets.at_rate(run, 0.01), nets.Budget(4))
-        assert (spec.objective, spec.projector.dims[-1], spec.batch) == ("frossl", run.dim, run.batch)
+    for net in appendix_c.networks(params):
+        spec, columns = net.spec, dict(net.columns)
+        assert (spec.projector.dims[-1], spec.batch) == (columns["dim"], columns["batch"])
+        assert spec.objective == FroSSL()
         assert spec.batch * spec.steps == 64
 
 
@@ -508,13 +501,13 @@ def test_networks_of_appendix_c_differ_in_what_is_varied(root):
 def test_online_accuracies_are_those_of_the_networks_log(id, root):
     params, tables = on_images(id), trained(id, root)
     steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps
-    plan, online = nets.plan(params, steps, "shapes"), tables["online"].query("seed == 0")
+    budget, online = nets.budget(params, steps, "shapes"), tables["online"].query("seed == 0")
     assert (online["top5"] >= online["top1"]).all()
     assert (online["top5"] > online["top1"]).any()
     for method, rows in online.groupby("method"):
         rate = rows["learning_rate"].iloc[0]
-        (run,) = (run for run in nets.runs(params, [method], "shapes", [rate]) if run.seed == 0)
-        log = observed(nets.spec(params, run, plan), nets.source(params, "shapes"), root).log
+        net = nets.net(params, budget, method, "shapes", 0, rate=rate)
+        log = observed(net.spec, net.source, root).log
         for row in rows.to_dict("records"):
             record = log[row["step"] - 1]  # after so many steps
             assert (row["top1"], row["top5"]) == (100 * record["probe_top1"], 100 * record["probe_top5"])

@@ -4,37 +4,22 @@ import pytest
 from reading import assert_mean, drawn, labels, where
 
 from reprise.contract.settings import departures
-from reprise.errors import RepriseError
-from reprise.objectives import frossl
 from reprise.papers.skean2024 import lineup, nets
 from reprise.papers.skean2024.trade_off.experiment import OTHERS, Params
-from reprise.training.methods import build
+from reprise.training.objective import FroSSL
 
 
 def test_one_weight_is_frossl_itself_and_others_say_so():
     assert lineup.method(lineup.weighted("frossl", 1.0)) == lineup.METHODS["frossl"]
     params = Params(data_set="shapes")
     of = {
-        weight: nets.spec(
-            params,
-            nets.runs(params, [lineup.weighted("frossl", weight)], "shapes", [0.1])[0],
-            nets.Budget(10),
-        )
+        weight: nets.net(params, nets.Budget(10), lineup.weighted("frossl", weight), "shapes", 0).spec
         for weight in params.weights
     }
-    assert of[1.0].hyperparameters == {}
-    assert {weight: spec.hyperparameters for weight, spec in of.items() if weight != 1} == {
-        weight: {"invariance_weight": weight} for weight in OTHERS
+    assert {weight: spec.objective for weight, spec in of.items()} == {
+        weight: FroSSL(invariance_weight=weight) for weight in (1.0, *OTHERS)
     }
-    assert (
-        len({spec.model_copy(update={"hyperparameters": {}}).model_dump_json() for spec in of.values()}) == 1
-    )
-
-
-def test_the_loss_takes_the_weight_and_no_other_name():
-    assert build("frossl", None, 1, {"invariance_weight": 4.0}).embedding_loss.func is frossl
-    with pytest.raises(RepriseError, match="unknown hyperparameter"):
-        build("frossl", None, 1, {"weight": 4.0})
+    assert len({spec.model_dump_json(exclude={"objective"}) for spec in of.values()}) == 1
 
 
 @pytest.mark.parametrize("weights", [(1.0, 4.0), (0.0625, 0.25, 1.0, 16.0, 4.0)])
