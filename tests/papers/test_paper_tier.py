@@ -24,15 +24,10 @@ from reprise.datasets import photographs, shapes
 from reprise.engine import registry, run
 from reprise.engine.tiers import checkout, load_tier
 from reprise.errors import RepriseError
-from reprise.papers.jing2022 import image_settings
-from reprise.papers.jing2022.image_nets import published
-from reprise.papers.jing2022.projector_spectra.networks import networks
 from reprise.papers.ren2023.zero_shot import experiment as zero_shot
-from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.early_lead import experiment as early_lead
-from reprise.papers.skean2024.eigenvalue_saturation import experiment as eigenvalue_saturation
-from reprise.papers.skean2024.linear_probes import experiment as linear_probes
+from reprise.training.grid import Net
 from reprise.training.images import Data, train
+from reprise.training.objective import WMSE
 
 IMAGES_OF_JING = {
     "encoder": {"width": 8}, "d0": 45, "batch": 4, "epochs": 1.0, "probe_views": 2, "seeds": 1
@@ -163,7 +158,7 @@ ON_GPU = (
 """The experiments that the gpu tier is for."""
 CHANGED = {
     "data_set", "data_sets", "online", "steps", "looks", "epochs", "methods", "encoder.stem", "precision",
-    "queue", "slowest_teacher", "probe_every", "probe_views", "recipe", "crop", "jitter", "hue", "batch",
+    "objectives.mocov2.queue", "objectives.dino.momentum", "probe_every", "probe_views", "recipe", "crop", "jitter", "hue", "batch",
     "optimiser.learning_rate",
 }  # fmt: skip
 """What differs there from the published settings; the last two in jing2022 alone."""
@@ -176,25 +171,9 @@ def gpu_specs(id):
     params = GPU.params[id].model_copy(update={"seeds": 1})
     if id.startswith("jing2022"):
         params = replaced(params, {"further_seeds": 1})
-        return [
-            (
-                cell.data_set,
-                image_settings.spec(cell.settings(params), cell.trained, 0, 20_000, published(cell.trained)),
-            )
-            for cell in networks(params)
-            if not cell.before_training
-        ]
-    if id == "skean2024/linear_probes":
-        planned = [
-            (run, plan)
-            for images, plan in linear_probes.plans(params).items()
-            for run in linear_probes.runs(params, images)
-        ]
-    else:
-        module = {"early_lead": early_lead, "eigenvalue_saturation": eigenvalue_saturation}[id.split("/")[1]]
-        planned = [(run, nets.own_plan(params)) for run in module.runs(params)]
-    (rate, *_) = params.learning_rates
-    return [(run.images, nets.spec(params, nets.at_rate(run, rate), plan)) for run, plan in planned]
+    tasks = registry.experiment(id).declaration.plan.tasks(params, None)
+    trained = [task for task in tasks if type(task) is Net and task.spec.steps]
+    return [(net.source.name, net.spec) for net in trained]
 
 
 def gpu_data(name, count):
@@ -213,7 +192,7 @@ def gpu_data(name, count):
 def test_every_net_of_the_gpu_tier_takes_two_steps_with_its_own_spec(id, tmp_path):
     """W-MSE needs more images than its 128 dimensions."""
     for number, (name, spec) in enumerate(gpu_specs(id)):
-        batch = 136 if spec.objective == "w_mse" else 8
+        batch = 136 if isinstance(spec.objective, WMSE) else 8
         few = replaced(spec, {"batch": batch, "steps": 2})
         trained = train(few, gpu_data(name, batch), tmp_path / str(number))
         losses = [json.loads(line)["loss"] for line in trained.log.decode().splitlines()]
@@ -224,7 +203,7 @@ def test_every_net_of_the_gpu_tier_takes_two_steps_with_its_own_spec(id, tmp_pat
 def test_the_gpu_tier_trains_the_methods_of_table_2_and_the_nets_of_table_1():
     specs = {id: gpu_specs(id) for id in ON_GPU}
     objectives = {
-        name: {spec.objective for images, spec in specs["skean2024/linear_probes"] if images == name}
+        name: {str(spec.objective) for images, spec in specs["skean2024/linear_probes"] if images == name}
         for name in ("shapes-64", "photographs-64")
     }
     assert objectives["shapes-64"] == objectives["photographs-64"]

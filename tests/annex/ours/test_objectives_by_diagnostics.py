@@ -2,7 +2,6 @@
 networks learn what their losses ask for."""
 
 import dataclasses
-import inspect
 from types import SimpleNamespace
 
 import matplotlib.colors
@@ -16,7 +15,6 @@ from reprise import objectives
 from reprise.annex.diagnose.measures import MEASURES
 from reprise.annex.ours.objectives_by_diagnostics import compute as computing
 from reprise.annex.ours.objectives_by_diagnostics import figures, toy
-from reprise.annex.ours.objectives_by_diagnostics.compute import OBJECTIVES
 from reprise.annex.ours.objectives_by_diagnostics.experiment import (
     ImageRun,
     Params,
@@ -31,7 +29,6 @@ from reprise.annex.ours.objectives_by_diagnostics.lineup import (
     FIRST,
     METHODS,
     OTHER,
-    STATEFUL,
     TOYS,
     UNTRAINED,
     method,
@@ -55,29 +52,27 @@ SMALL = Params(images=160, test_images=80, steps=2, pilot_steps=1, seeds=2)
 
 
 def test_every_objective_with_a_state_is_compared_and_none_that_there_is_not():
-    stateful = {methods.name_of(each) for each in methods.Method.__subclasses__()}
+    stateful = {each.__name__.lower() for each in methods.Method.__subclasses__()}
     stateful -= {"stateless", "supervised"}  # a class of other losses, and no self-supervised objective
-    assert stateful <= {each.objective for each in METHODS.values()} <= set(names()) | stateful
-    assert set(STATEFUL) == stateful
-
-
-def test_objectives_are_named_by_their_functions():
-    everyone = {each.objective for each in (METHODS | TOYS).values()}
-    assert {name: methods.name_of(each) for name, each in OBJECTIVES.items()} == {
-        name: name for name in everyone
-    }
+    compared = {str(each.objective): each.is_stateless for each in METHODS.values()}
+    assert stateful <= compared.keys() <= set(names()) | stateful
+    assert {name for name, is_stateless in compared.items() if not is_stateless} == stateful
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_hyperparameters_are_those_of_the_objective_and_its_settings_differ(name):
-    each, objective = method(name), OBJECTIVES[method(name).objective]
-    allowed = {key for key, p in inspect.signature(objective).parameters.items() if p.kind is p.KEYWORD_ONLY}
-    for place in each.places:
-        assert set(each.hyperparameters(place)) <= allowed
-    assert set(each.first) == set(each.other) or not each.other
-    assert each.first != each.other or not each.first
-    takes_one = {"temperature", "invariance_weight", "covariance_weight", "off_diagonal_weight"} & allowed
-    assert bool(each.other) or not takes_one or name == "quadratic-cosine"
+def test_the_settings_of_an_objective_differ_in_one_hyperparameter(name):
+    each = method(name)
+    specs = [each.at(place) for place in each.places]
+    if each.other:
+        (differing,) = each.other
+        assert specs[0].model_dump(exclude={differing}) == specs[1].model_dump(exclude={differing})
+        assert specs[0] != specs[1]
+    takes_one = {"temperature", "invariance_weight", "covariance_weight", "off_diagonal_weight"}
+    assert bool(each.other) or not takes_one & specs[0].hyperparameters.keys() or name == "quadratic-cosine"
+
+
+def test_toy_losses_are_those_of_toy_networks_alone():
+    assert computing.TOY_LOSSES.keys() == TOYS.keys()
 
 
 def test_the_temperature_of_the_quadratic_loss_is_a_factor():
@@ -99,7 +94,7 @@ def test_a_network_is_as_good_as_its_task_but_for_its_objective():
     """Objectives of one seed share weights, order and views; pilots have a seed of their own."""
     params = Params()
     first, *others = (spec(params, ImageRun("shapes", name, FIRST, 3), 0.1, 9) for name in METHODS)
-    differing = {"objective", "hyperparameters", "projector"}
+    differing = {"objective", "projector"}
     for other in others:
         assert first.model_dump(exclude=differing) == other.model_dump(exclude=differing)
     assert PILOT_SEED not in {run.seed for run in runs(params)}

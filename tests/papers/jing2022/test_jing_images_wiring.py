@@ -1,7 +1,9 @@
 """What the networks of Jing 2022's image experiments are, by the name that their rows have; and probes that
 learn from the training images alone, whose predictions no test label and no other test image changes."""
 
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,15 +12,14 @@ from reprise.contract.experiment import Context
 from reprise.contract.settings import replaced
 from reprise.engine.tiers import load_tier
 from reprise.networks.projectors import MLP, Diagonal, Identity, Linear, LowRank
-from reprise.papers.jing2022 import image_nets
+from reprise.papers.jing2022 import image_settings
 from reprise.papers.jing2022.colour_short_cut import compute as short_cut
 from reprise.papers.jing2022.colour_short_cut.experiment import Params as ShortCut
-from reprise.papers.jing2022.image_nets import measured
-from reprise.papers.jing2022.projector_map import compute as the_map
 from reprise.papers.jing2022.projector_map.experiment import tasks
 from reprise.papers.jing2022.projector_map.grid import networks
-from reprise.papers.jing2022.projector_spectra import compute as spectra
-from reprise.papers.jing2022.projector_spectra.networks import networks as spectra_networks
+from reprise.papers.jing2022.projector_spectra.networks import nets as nets_of_spectra
+from reprise.training import grid_tasks
+from reprise.training.image_tasks import Network
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
 
@@ -45,63 +46,49 @@ HEADS = {
 }
 
 
-def performed(monkeypatch, perform, params, tasks):
-    """Name -> spec, source and constant columns of the networks of tasks, none of them trained."""
-    made = []
-
-    def table(spec, source, observe, *, columns, **rest):
-        made.append((spec, source, dict(columns)))
-
-    for module in (image_nets, short_cut):
-        monkeypatch.setattr(module, "table", table)
-    for task in tasks:
-        perform(params, task, Context(), lambda share: None)
-    return dict(zip(map(str, tasks), made, strict=True))
-
-
-def test_a_row_of_spectra_is_of_the_network_that_it_names(monkeypatch):
-    found = performed(monkeypatch, spectra.perform, SPECTRA, spectra_networks(SPECTRA))
-    assert {columns["net"] for _, _, columns in found.values()} == set(OBJECTIVES)
+def test_a_row_of_spectra_is_of_the_network_that_it_names():
+    found = nets_of_spectra(SPECTRA)
+    assert {dict(each.columns)["net"] for each in found} == set(OBJECTIVES)
     common = {}
-    for name, (spec, source, columns) in found.items():
+    for each in found:
+        spec, source, columns = each.spec, each.source, dict(each.columns)
         net = columns["net"]
-        assert spec.objective == OBJECTIVES[net]
+        assert str(spec.objective) == OBJECTIVES[net]
         assert type(spec.projector) is HEADS[net]
         assert (spec.steps == 0) == net.startswith("start")
         assert spec.seed == columns["seed"]
         assert source.name == columns["data_set"]
         assert spec.encoder.last_shortcut == ("none" if net.endswith("no shortcut") else "identity")
-        assert name.endswith(f"{net}/{columns['seed']}")
-        rest = spec.model_dump(exclude={"objective", "hyperparameters", "projector", "steps", "seed"})
+        assert each.name.endswith(f"{net}/{columns['seed']}")
+        rest = spec.model_dump(exclude={"objective", "projector", "steps", "seed"})
         rest["encoder"].pop("last_shortcut")
-        assert spec.hyperparameters["temperature"] == SPECTRA.temperature
-        assert spec.hyperparameters.get("dimensions") == (
-            SPECTRA.d0 if "directclr" in spec.objective else None
-        )
+        assert spec.objective.temperature == SPECTRA.temperature
+        assert getattr(spec.objective, "dimensions", SPECTRA.d0) == SPECTRA.d0
         assert rest == common.setdefault("rest", rest)
         assert spec.steps == (0 if net.startswith("start") else common.setdefault("steps", spec.steps))
     assert SPECTRA.d0 not in (None, SPECTRA.encoder.dim)
 
 
-def test_a_row_of_the_map_is_of_the_network_that_it_names(monkeypatch):
-    found = performed(monkeypatch, the_map.perform, MAP, tasks(MAP))
+def test_a_row_of_the_map_is_of_the_network_that_it_names():
     nets, rows = networks(MAP)
-    assert set(map(str, nets.values())) == set(found)
+    assert tasks(MAP) == list(nets.values())
+    assert len(set(map(str, tasks(MAP)))) == len(nets)
     seen = set()
     for point, net, seed, key in rows:
-        spec, source, _ = found[str(nets[key])]
+        spec = nets[key].spec
         seen.add(net)
-        assert source.name == MAP.data_set
-        assert (spec.objective, type(spec.projector), spec.seed) == (OBJECTIVES[net], HEADS[net], seed)
+        assert nets[key].source.name == MAP.data_set
+        made = str(spec.objective), type(spec.projector), spec.seed
+        assert made == (OBJECTIVES[net], HEADS[net], seed) or net == "start"
         assert (spec.steps == 0) == (net == "start")
         moves = not point.base and (net in point.nets or net == "start")
         values = {
-            "temperature": f"{spec.hyperparameters['temperature']:g}",
+            "temperature": f"{spec.objective.temperature:g}",
             "last shortcut": spec.encoder.last_shortcut,
             "projector's last BatchNorm": {True: "yes", False: "no"}.get(
                 getattr(spec.projector, "last_norm", None)
             ),
-            "$d_0$": f"{spec.hyperparameters.get('dimensions', 0):g}",
+            "$d_0$": f"{getattr(spec.objective, 'dimensions', 0):g}",
         }
         if moves and (net != "start" or point.factor == "last shortcut"):
             assert values[point.factor] == point.value
@@ -111,14 +98,15 @@ def test_a_row_of_the_map_is_of_the_network_that_it_names(monkeypatch):
     assert seen == {"nonlinear", "none", "directclr", "start"}
 
 
-def test_the_arms_of_the_short_cut_have_their_images_and_share_their_seeds(monkeypatch):
-    found = performed(monkeypatch, short_cut.perform, SHORT_CUT, short_cut.tasks(SHORT_CUT))
-    for spec, source, columns in found.values():
-        dark = columns["arm"] == "any hue"
+def test_the_arms_of_the_short_cut_have_their_images_and_share_their_seeds():
+    found = short_cut.tasks(SHORT_CUT)
+    for task in found:
+        spec, source = short_cut.spec(SHORT_CUT, *task), short_cut.source(SHORT_CUT, task.arm)
+        dark = task.arm == "any hue"
         assert source.name == ("shapes" if dark else "shapes-bright")
         assert (source.first, source.first_test) == (80, 80)
         assert (spec.augmentation.first.hue > 0.4) == (spec.augmentation.second.hue > 0.4) == dark
-        assert (spec.objective, spec.seed) == ("nt_xent", columns["seed"])
+        assert (str(spec.objective), spec.seed) == ("nt_xent", task.seed)
     assert len(found) == 2
 
 
@@ -143,16 +131,14 @@ def images_of(classes, noise, seed):
     return images.to(torch.uint8)
 
 
-def accuracy(data, labels=None, training=SPECTRA, part="all"):
-    """In %, of the probe of pixels by part of an image experiment."""
+def accuracy(data, training=SPECTRA):
+    """In %, of the probe of pixels of an image experiment."""
     training = replaced(training, {"probe.epochs": 15, "d0": 8})
-    own = image_nets.spec(training, "linear", 0, 1437, "infonce_other_view")
-    own = own.model_copy(update={"encoder": own.encoder.model_copy()})
     student = Student(Pixels(), torch.nn.Identity(), features=16, dim=16)
-    given = {"own": labels or (data.labels, data.test_labels)}
-    rows = list(measured(student, own, training, data, given, (part,)))
-    (row,) = [row for row in rows if row["what"] == "probe"]
-    return row["value"]
+    own = image_settings.net(training, "linear", 0, "", {})
+    net = replace(own, probed=(SimpleNamespace(name="own", load=lambda: data),))
+    top1, _ = grid_tasks.probes(training, net, Network(student, [], None))
+    return top1["value"]
 
 
 def noisy(offset=0):
@@ -163,7 +149,7 @@ def noisy(offset=0):
 
 def short_cut_accuracy(monkeypatch, data):
     """The colour experiment's probe, of pixels."""
-    of = short_cut.spec(SHORT_CUT, "any hue", 0, "nt_xent")
+    of = short_cut.spec(SHORT_CUT, "any hue", 0)
     student = Student(Pixels(), torch.nn.Identity(), features=16, dim=16)
     monkeypatch.setattr(short_cut, "features", lambda student, spec, images: images.flatten(1).float())
     return short_cut.accuracy(SHORT_CUT, of, student, data)
@@ -195,7 +181,7 @@ def test_views_of_a_probe_are_of_training_images(monkeypatch):
         while True:
             yield images.flatten(1).float() / 255
 
-    monkeypatch.setattr(image_nets, "random_views", pixels)
+    monkeypatch.setattr(grid_tasks, "random_views", pixels)
     with_views = replaced(SPECTRA, {"probe_views": 3})
     train, test = images_of(CLASSES, 0, 0), images_of(CLASSES.roll(1), 0, 1)
     assert accuracy(Data(train, CLASSES, test, CLASSES.roll(1)), training=with_views) == 100
@@ -207,7 +193,7 @@ def test_the_accuracy_before_training_is_that_of_the_initial_network(tmp_path):
     moved = (before["accuracy"].to_numpy() != after["accuracy"].to_numpy()).any()
     assert moved
     for arm, seed, found in before[["arm", "seed", "accuracy"]].itertuples(index=False):
-        of = replaced(short_cut.spec(SHORT_CUT, arm, seed, "nt_xent"), {"steps": 0})
+        of = replaced(short_cut.spec(SHORT_CUT, arm, seed), {"steps": 0})
         data = short_cut.source(SHORT_CUT, arm).load()
         student = assemble(of, 3).eval().student
         assert found == pytest.approx(short_cut.accuracy(SHORT_CUT, of, student, data))

@@ -1,6 +1,6 @@
 """The image experiments: what is trained, what is measured of it, and what its claims take for granted."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
 
@@ -23,25 +23,27 @@ from reprise.evidence.edits import put, without
 from reprise.evidence.judgement import judge
 from reprise.evidence.verdicts import judge_all
 from reprise.networks.encoders import ResNet
-from reprise.papers.jing2022 import image_nets, image_settings
-from reprise.papers.jing2022.image_nets import augmented, measured, published
+from reprise.networks.projectors import Identity
+from reprise.papers.jing2022 import image_settings
+from reprise.papers.jing2022.image_nets import spectra
 from reprise.papers.jing2022.image_settings import NETS
 from reprise.papers.jing2022.projector_spectra.claims import NEEDS
 from reprise.papers.jing2022.projector_spectra.compute import compute
 from reprise.papers.jing2022.projector_spectra.experiment import Params, alternatives, check
 from reprise.papers.jing2022.projector_spectra.ideal import ideal
-from reprise.papers.jing2022.projector_spectra.networks import OF_TABLE_1, STARTS, networks
+from reprise.papers.jing2022.projector_spectra.networks import OF_TABLE_1, STARTS, nets
 from reprise.papers.jing2022.projector_spectra.settings import WITHOUT_SHORTCUT
 from reprise.papers.jing2022.spectra import has_collapse, rank_of_covariance, relative
-from reprise.training import image_tasks
-from reprise.training.image_tasks import features, random_views
+from reprise.training import grid, grid_tasks, image_tasks
+from reprise.training.grid import WHOLE
+from reprise.training.image_tasks import Network, features, random_views
 from reprise.training.images import Data, assemble
 from reprise.training.methods import Student
+from reprise.training.objective import Contrastive, DirectCLR
 from reprise.training.optimisers import LARS, SGD
 
 CLAIMS = registry.experiment("jing2022/projector_spectra").claims
 BY_ID = {claim.id.removeprefix("jing2022/"): claim for claim in CLAIMS}
-SAMPLES = 1_281_167
 ROOT = Path(__file__).parents[3]
 SMALL = (
     load_tier("smoke", ROOT)
@@ -53,21 +55,38 @@ SMALL = (
 # What is trained.
 
 
-def spec(training, net, seed, samples):
-    """The spec of a network with its published loss."""
-    return image_settings.spec(training, net, seed, samples, published(net))
+def spec(training, kind, seed):
+    """The spec of a network."""
+    return image_settings.net(training, kind, seed, "", {}).spec
+
+
+@dataclass(frozen=True)
+class Given:
+    """A source of these images and labels."""
+
+    name: str
+    data: Data
+
+    def load(self):
+        return self.data
+
+
+def rows_of(student, own, training, *sources, parts=(WHOLE,)):
+    """The spectra of a network, and its probes for the labels of each source."""
+    net = grid.Net("a net", (), own, sources[0], sources, parts, training.probe_views)
+    network = Network(student, [], None)
+    return pd.DataFrame([*spectra(network, net, "cpu"), *grid_tasks.probes(training, net, network)])
 
 
 @pytest.mark.parametrize("net", NETS)
 def test_the_published_training(net):
-    of = spec(Params(), net, 0, SAMPLES)
+    of = spec(Params(), net, 0)
     assert of.encoder == ResNet(block="bottleneck", blocks=(3, 4, 6, 3), zero_init_residual=True)
     assert of.augmentation == DIRECTCLR
     assert of.optimiser == LARS(learning_rate=4.8, weight_decay=1e-6, trust=1e-3, clip=False)
     assert (of.batch, of.steps, of.schedule.warmup) == (4096, 31_200, 0.1)
-    assert of.hyperparameters["temperature"] == 0.1
-    assert of.objective == ("directclr" if net == "directclr" else "infonce_other_view")
-    assert ("dimensions" in of.hyperparameters) == (net == "directclr")
+    published = Contrastive(kind="infonce_other_view", temperature=0.1)
+    assert of.objective == (DirectCLR(dimensions=360, temperature=0.1) if net == "directclr" else published)
     head = of.projector.build(2048)
     shapes = {
         "nonlinear": [(2048, 2048), (2048,), (2048,), (128, 2048), (128,), (128,)],
@@ -92,8 +111,7 @@ def test_the_recipes_strengths_can_be_changed_and_nothing_else():
 
 def test_all_nets_of_a_seed_start_from_one_encoder():
     starts = [
-        assemble(spec(SMALL, net, 3, 1437), 1).student.encoder.state_dict()
-        for net in ("nonlinear", "low_rank")
+        assemble(spec(SMALL, net, 3), 1).student.encoder.state_dict() for net in ("nonlinear", "low_rank")
     ]
     assert all(torch.equal(weight, starts[1][name]) for name, weight in starts[0].items())
 
@@ -107,14 +125,13 @@ def small():
     draw = torch.Generator().manual_seed(0)
     images = torch.randint(0, 256, (150, 1, 8, 8), generator=draw, dtype=torch.uint8)
     labels = torch.arange(150) % 3
-    own = spec(SMALL, "linear", 0, 1437)
+    own = spec(SMALL, "linear", 0)
     return assemble(own, 1).eval().student, own, Data(images[:60], labels[:60], images[60:], labels[60:])
 
 
 def test_spectra_are_those_of_unit_vectors_of_test_images(small):
     student, own, data = small
-    labels = {"mine": (data.labels, data.test_labels)}
-    table = pd.DataFrame(measured(student, own, SMALL, data, labels, ("all",)))
+    table = rows_of(student, own, SMALL, Given("mine", data))
     with torch.no_grad():
         r = student.encoder(normalised(data.test_images, own.normalisation))
         vectors = {"representation": r, "embedding": r @ student.projector.weight.T}
@@ -143,10 +160,11 @@ def test_probes_read_the_parts_that_they_name():
     images = images[:, None, None, None].expand(-1, 1, 8, 8)
     data = Data(images[:60], classes[:60], images[60:], classes[60:])
     student = Student(Told(), torch.nn.Identity(), features=6, dim=6)
-    names = {"own": (data.labels, data.test_labels), "two": (data.labels % 2, data.test_labels % 2)}
-    own = spec(params, "linear", 0, 1437)
-    found = pd.DataFrame(measured(student, own, params, data, names, ("all", "subvector", "rest")))
-    accuracy = found[found["what"] == "probe"].set_index(["labels", "part"])["value"]
+    two = data._replace(labels=data.labels % 2, test_labels=data.test_labels % 2)
+    own = spec(params, "linear", 0)
+    own = own.model_copy(update={"projector": Identity()})
+    found = rows_of(student, own, params, Given("own", data), Given("two", two), parts=params.parts)
+    accuracy = found[found["what"] == "top1"].set_index(["labels", "part"])["value"]
     assert accuracy["own", "all"] == accuracy["own", "rest"] == accuracy["two", "rest"] == 100
     assert accuracy["own", "subvector"] == pytest.approx(100 / 3)
 
@@ -210,24 +228,26 @@ def test_other_settings_change_one_thing_of_fewer_nets():
         "probe of two crops and flips": {"probe_views"},
     }
     for other in by_name.values():
-        assert {each.net for each in networks(other)} == {"start", "nonlinear", "none", "directclr"}
-        assert {each.seed for each in networks(other)} == {0, 1, 2}
-        assert {each.data_set for each in networks(other)} == {default.data_set}
+        rows = pd.DataFrame([dict(net.columns) for net in nets(other)])
+        assert set(rows["net"]) == {"start", "nonlinear", "none", "directclr"}
+        assert set(rows["seed"]) == {0, 1, 2}
+        assert set(rows["data_set"]) == {default.data_set}
     assert alternatives(Params()) == {}
 
 
 def test_fewer_networks_leave_out_their_cells():
-    def nets(*names):
-        return {each.net for each in networks(replaced(SMALL, {"nets": names}))}
+    def named(*names):
+        return {dict(net.columns)["net"] for net in nets(replaced(SMALL, {"nets": names}))}
 
-    assert nets("none", "directclr") == {"start", "none", "directclr"}
-    assert nets(WITHOUT_SHORTCUT) == {*STARTS.values(), WITHOUT_SHORTCUT}
+    assert named("none", "directclr") == {"start", "none", "directclr"}
+    assert named(WITHOUT_SHORTCUT) == {*STARTS.values(), WITHOUT_SHORTCUT}
 
 
 def test_networks_outside_table_1_have_fewer_seeds_and_are_compared_in_those():
     seeds = {}
-    for cell in networks(replaced(SMALL, {"seeds": 5, "further_seeds": 3})):
-        seeds.setdefault((cell.data_set, cell.net), set()).add(cell.seed)
+    for net in nets(replaced(SMALL, {"seeds": 5, "further_seeds": 3})):
+        row = dict(net.columns)
+        seeds.setdefault((row["data_set"], row["net"]), set()).add(row["seed"])
     assert {net for (_, net), those in seeds.items() if those == set(range(5))} == {"start", *OF_TABLE_1}
     assert all(name == "digits" for (name, _), those in seeds.items() if those == set(range(5)))
     assert {frozenset(those) for those in seeds.values()} == {frozenset(range(5)), frozenset(range(3))}
@@ -306,14 +326,20 @@ def test_a_probe_takes_as_many_views_as_it_has_and_no_more_than_epochs(small, mo
             made.append(number)
             yield torch.full((60, 32), float(number))
 
-    monkeypatch.setattr(image_nets, "random_views", counted)
+    monkeypatch.setattr(grid_tasks, "random_views", counted)
     training = replaced(SMALL, {"probe_views": count, "probe.epochs": epochs})
-    views = augmented(student, own, training, data, slice(4))
+    network, source = Network(student, [], None), Given("mine", data)
+
+    def views_of(number):
+        net = grid.Net("a net", (), own, source, (source,), views=number)
+        return grid_tasks._views(training, net, network, slice(4))
+
+    views = views_of(count)
     seen = [next(views) for _ in range(epochs)]
     assert {view.shape for view in seen} == {(60, 4)}
     assert [int(view[0, 0]) for view in seen] == [number % count for number in range(epochs)]
     assert made == list(range(min(count, epochs)))
-    assert augmented(student, own, SMALL, data, slice(4)) is None
+    assert views_of(0) is None
 
 
 # The claims.
