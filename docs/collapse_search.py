@@ -19,7 +19,7 @@ import torch
 from reprise.contract.settings import replaced
 from reprise.evidence.comparison import LEARNED
 from reprise.evidence.learning import PIXELS, gain
-from reprise.papers.jing2022.image_nets import start, trained
+from reprise.papers.jing2022.image_nets import perform
 from reprise.papers.jing2022.image_settings import Training, resources
 from reprise.papers.jing2022.spectra import has_collapse
 from reprise.training.baselines import pixel_baselines
@@ -85,7 +85,7 @@ def points() -> list[Training]:
     """The settings in the order in which they are drawn."""
     drawn, minutes = [], 0.0
     for each in settings():
-        cost = resources(each, NET, probes=1).minutes
+        cost = needs(each, net(each, NET, 0, "", {})).minutes
         if cost <= LONGEST:
             minutes += cost
             if minutes > MINUTES:
@@ -98,10 +98,11 @@ def measured(point: Training, pixels: pd.DataFrame, seed: int) -> dict[str, obje
     """The row of a setting: what was drawn; what the probe `gains`, and whether the network has `learned`;
     ln(smallest / largest value) and the largest `fall` of ln between neighbours, before and after training;
     and whether the setting `collapses`: it has learned, and shows a collapse that was not there at first."""
-    data = point.source.load()
-    labels = {point.data_set: (data.labels, data.test_labels)}
-    after = trained(point, NET, seed, labels, ROOT, {}, progress=lambda share: None)
-    before = start(point, seed, labels, ROOT, {}, progress=lambda share: None)
+    trained = net(point, NET, seed, "trained", {})
+    after, before = (
+        perform(point, each, Context(root=ROOT), lambda share: None)
+        for each in (trained, trained.before_training("start", {}))
+    )
     row: dict[str, object] = {
         "data_set": point.data_set,
         "temperature": point.temperature,
@@ -115,7 +116,7 @@ def measured(point: Training, pixels: pd.DataFrame, seed: int) -> dict[str, obje
         "epochs": point.epochs,
     }
     accuracy, initial = (
-        rows.loc[rows["what"] == "probe", "value"].reset_index(drop=True) for rows in (after, before)
+        rows.loc[rows["what"] == "top1", "value"].reset_index(drop=True) for rows in (after, before)
     )
     row["gain"] = gain(accuracy, initial, pixels).item()
     row["learned"] = bool(row["gain"] >= LEARNED)

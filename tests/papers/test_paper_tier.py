@@ -158,7 +158,8 @@ ON_GPU = (
 """The experiments that the gpu tier is for."""
 CHANGED = {
     "data_set", "data_sets", "online", "steps", "looks", "epochs", "methods", "encoder.stem", "precision",
-    "objectives.mocov2.queue", "objectives.dino.momentum", "probe_every", "probe_views", "recipe", "crop", "jitter", "hue", "batch",
+    "objectives.mocov2.queue", "objectives.dino.momentum", "probe_every", "probe_views", "recipe", "crop",
+    "jitter", "hue", "batch",
     "optimiser.learning_rate",
 }  # fmt: skip
 """What differs there from the published settings; the last two in jing2022 alone."""

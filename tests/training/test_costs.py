@@ -53,7 +53,8 @@ def test_a_diagonal_projector_multiplies_each_number_once():
 
 def spec(**changes):
     settings = {
-        "objective": Contrastive(kind="nt_xent"), "augmentation": SHAPES, "encoder": RESNET10_W16, "projector": Identity(),
+        "objective": Contrastive(kind="nt_xent"), "augmentation": SHAPES, "encoder": RESNET10_W16,
+        "projector": Identity(),
         "optimiser": SGD(learning_rate=0.1), "batch": 64, "steps": 1000,
     }  # fmt: skip
     return Spec(**(settings | changes))
