@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 import torch
 
+from reprise.contract.experiment import Context
 from reprise.contract.settings import replaced
 from reprise.evidence.comparison import LEARNED
 from reprise.evidence.learning import PIXELS, gain
 from reprise.papers.jing2022.image_nets import perform
-from reprise.papers.jing2022.image_settings import Training, resources
+from reprise.papers.jing2022.image_settings import Training, needs, net
 from reprise.papers.jing2022.spectra import has_collapse
 from reprise.training.baselines import pixel_baselines
 from reprise.training.optimisers import LARS, SGD, AdamW
