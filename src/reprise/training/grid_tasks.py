@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import cycle, islice, product
+from statistics import fmean
 
 import pandas as pd
 
@@ -60,12 +62,13 @@ def perform(
 
 def settled(net: Net, ask: Ask) -> Net:
     """The network at the learning rate that its pilots choose."""
-    accuracies = {
-        pilot.spec.optimiser.learning_rate: float(ask(pilot)["value"].item())
-        # Two processes that need the same pilots share them, instead of one waiting for the other.
-        for pilot in net.pilots[:: 1 if net.spec.seed % 2 else -1]
-    }
-    return net.at_rate(chosen(accuracies)) if accuracies else net
+    accuracies: dict[float, list[float]] = {}
+    # Two processes that need the same pilots share them, instead of one waiting for the other.
+    for pilot in net.pilots[:: 1 if net.spec.seed % 2 else -1]:
+        found = float(ask(pilot)["value"].item())
+        accuracies.setdefault(pilot.spec.optimiser.learning_rate, []).append(found)
+    means = {rate: fmean(values) for rate, values in accuracies.items()}  # NaN if one diverged
+    return net.at_rate(chosen(means)) if means else net
 
 
 def _reference(labels: Source, shares: Mapping[str, float]) -> pd.DataFrame:
@@ -88,10 +91,10 @@ def probes(params: ImageTraining, net: Net, network: Network) -> Iterator[Row]:
     for part, (name, data) in product(net.parts, data_sets.items()):
         columns = slice(part.first, part.last)
         fit = train[:, columns], data.labels, test[:, columns], data.test_labels, net.spec.seed
-        try:
-            found = probe(params.probe, *fit, views=_views(params, net, network, columns))
-        except RepriseError:
-            found = Accuracy(math.nan, math.nan)
+        found = Accuracy(math.nan, math.nan)
+        if network.diverged is None:
+            with suppress(RepriseError):  # the probe diverged
+                found = probe(params.probe, *fit, views=_views(params, net, network, columns))
         for what, share in found._asdict().items():
             yield {"what": what, "labels": name, "part": part.name, "value": 100 * share}
 

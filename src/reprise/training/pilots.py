@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from torch import Generator, Tensor
 
 PILOT_SEED = 1000
-"""Of pilots, which no compared network has."""
+"""The first of the pilots' seeds, which no compared network has."""
 HELD_OUT = 5
 """A fifth of the training samples is held out."""
 

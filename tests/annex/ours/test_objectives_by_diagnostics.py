@@ -1,7 +1,6 @@
 """The comparison of objectives: nothing is left out, a made-up table gives the ranks that it has, and toy
 networks learn what their losses ask for."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import matplotlib.colors
@@ -42,6 +41,7 @@ from reprise.errors import RepriseError
 from reprise.numerics.streams import Streams
 from reprise.training import methods
 from reprise.training.images import train
+from reprise.training.objective import Named
 from reprise.training.pilots import PILOT_SEED
 
 ID = "ours/objectives_by_diagnostics"
@@ -359,4 +359,4 @@ def test_it_is_no_papers():
 def test_the_method_of_another_loss_has_no_other_setting():
     mine = method("mine.py:my_loss")
     assert (mine.name, mine.places) == ("my_loss", (FIRST,))
-    assert dataclasses.astuple(mine)[2] == "mine.py:my_loss"
+    assert mine.objective == Named(name="mine.py:my_loss")

@@ -121,15 +121,18 @@ def test_a_network_has_the_rate_of_its_own_pilots_and_the_steps_of_its_kind(monk
 def test_a_toy_descends_on_the_objective_of_its_row_in_its_setting(run):
     if run.method == UNTRAINED:
         return
-    named = method(run.method)
     z1, z2 = torch.randn(2, 40, 8, generator=torch.Generator().manual_seed(0)).double()
-    known = getattr(toy if run.method in TOYS else objectives, named.objective)
-    setting = {**named.fixed, **(named.first if run.place == FIRST else named.other)}
     found = computing._loss(run)(z1, z2)
-    torch.testing.assert_close(found, known(z1, z2, **setting))
-    if named.other:
-        at_other = {**named.fixed, **(named.other if run.place == FIRST else named.first)}
-        assert not torch.isclose(found, known(z1, z2, **at_other), rtol=1e-3)
+
+    def known(place):
+        if run.method in TOYS:
+            return getattr(toy, run.method.removeprefix("esser-").replace("-", "_"))(z1, z2)
+        objective = method(run.method).at(place).model_dump()
+        return getattr(objectives, objective.pop("kind"))(z1, z2, **objective)
+
+    torch.testing.assert_close(found, known(run.place))
+    if method(run.method).other:
+        assert not torch.isclose(found, known(OTHER if run.place == FIRST else FIRST), rtol=1e-3)
 
 
 def pairs(stream, count):

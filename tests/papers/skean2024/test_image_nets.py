@@ -9,6 +9,7 @@ import torch
 
 from reprise import objectives
 from reprise.contract.experiment import Context
+from reprise.contract.settings import replaced
 from reprise.contract.settings import departures, overridden
 from reprise.engine import registry
 from reprise.engine.tiers import load_tier
@@ -160,7 +161,8 @@ def test_the_matched_weight_gives_frossls_gradient_at_step_0(shapes):
 @pytest.mark.parametrize("name", ["early_lead", "eigenvalue_saturation", "projector_and_batch", "trade_off"])
 def test_all_experiments_have_the_networks_of_the_tables_in_the_default_tier(name):
     params = load_tier("default", ROOT).params
-    tables, other = params["skean2024/linear_probes"], params[f"skean2024/{name}"]
+    tables = params["skean2024/linear_probes"]
+    other = replaced(params[f"skean2024/{name}"], {"root": tables.root})
     one, same = (
         nets.net(params, budget, "frossl", "textures-16", 3)
         for params, budget in ((tables, budgets(tables)["textures-16"]), (other, nets.own_budget(other)))

@@ -104,8 +104,8 @@ def net(
     if rate is None and len(params.learning_rates) > 1:
         short = Budget(params.pilot_steps or budget.steps, probed=budget.probed[:1])
         pilots = [
-            Pilot.of(net(params, short, method, images, PILOT_SEED, rate=each))
-            for each in params.learning_rates
+            Pilot.of(net(params, short, method, images, PILOT_SEED + number, rate=each))
+            for each, number in product(params.learning_rates, range(params.pilot_seeds))
         ]
     return Net(
         name=f"{images}/{method}/{'own' if rate is None else f'{rate:g}'}/{batch}/{dim}/{seed}",

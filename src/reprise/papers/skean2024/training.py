@@ -61,6 +61,7 @@ class Training(ImageTraining):
     pilot_steps: int = ours(
         0, "steps of the pilots that choose each method's learning rate; 0: as many as a run's", ge=0
     )
+    pilot_seeds: int = ours(1, "pilots at each rate, whose mean accuracy on held-out images chooses", ge=1)
     batch: int = stated(256, "Sections 5.2 and 6.1", ge=8)
     full_width_batch: int = stated(256, "the batch at which widths are as published", ge=8)
     objectives: Objectives = from_code(Objectives(), "of the scripts for STL-10; `lineup` has the exceptions")
