@@ -38,6 +38,8 @@ DATA_SETS: dict[str, DataSet] = {
         shapes.SHAPES_10,
         shapes.SHAPES_64,
         shapes.SHAPES_80,
+        shapes.SHAPES_16,
+        shapes.SHAPES_16_80,
         shapes.SHAPES_BRIGHT,
         textures.TEXTURES_10,
         textures.TEXTURES_40,
@@ -66,6 +68,7 @@ DATA_SETS: dict[str, DataSet] = {
 | `shapes` | 3x32x32 | 5,000 | 2,000 | rendered; 10 shapes |
 | `shapes-64` | 3x64x64 | 20,000 | 4,000 | the same objects, and more of them, at twice the resolution |
 | `shapes-80` | | | | the same images, classes shape * 8 + colour |
+| `shapes-16`, `shapes-16-80` | 3x16x16 | 5,000 | 2,000 | the same objects at half the resolution |
 | `shapes-bright` | | | | bright backdrops; the negative control |
 | `textures` | 3x32x32 | 5,000 | 2,000 | rendered; 10 patterns, which raw pixels do not tell apart |
 | `textures-40` | | | | the same images, classes (pattern * 2 + scale) * 2 + edge |

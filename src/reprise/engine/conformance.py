@@ -169,9 +169,11 @@ def defaults_are_settings(checked: Subject) -> None:
 
 
 def alternatives_keep_what_is_stated(checked: Subject) -> None:
-    """An alternative is valid and has another value of something that the paper leaves open. It may leave
-    out seeds, methods or data sets; what the paper states stays."""
+    """An alternative is valid and has another value of something that the paper leaves open, or of something
+    that the run replaces, such as a stand-in for its images. It may leave out seeds, methods or data sets;
+    what the paper states stays where the run has it."""
     experiment, params = checked.experiment, checked.params
+    replaced = set(differing(experiment.declaration.params(), params))
     for name, other in experiment.settings(params).items():
         if name == BASE:
             continue
@@ -182,12 +184,13 @@ def alternatives_keep_what_is_stated(checked: Subject) -> None:
         changed = differing(params, other)
         opened = experiment.varied(params)[name]
         origins = {path: origin_of(type(params), path) for path in changed}
-        if stated := [path for path, its in origins.items() if its == "stated" and path not in opened]:
+        kept = {path for path, its in origins.items() if its == "stated"} - opened - replaced
+        if stated := sorted(kept):
             raise checked.wrong(
                 f"alternative '{name}' changes '{stated[0]}', which the paper states; it may change "
                 f"{', '.join(open_fields(params)) or 'nothing'}"
             )
-        if not opened and "code" not in origins.values():
+        if not opened and "code" not in origins.values() and not replaced & set(changed):
             raise checked.wrong(f"alternative '{name}' changes nothing that the paper leaves open")
 
 

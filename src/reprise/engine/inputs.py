@@ -14,7 +14,7 @@ from reprise.contract.settings import Settings
 from reprise.datasets import mnist
 from reprise.engine import memo
 
-FIELDS = ("data_set", "data_sets", "further_sets")
+FIELDS = ("data_set", "data_sets", "further_sets", "other_images")
 """The settings that name data sets, which lie in `root`."""
 
 

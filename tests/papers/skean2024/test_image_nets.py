@@ -9,8 +9,7 @@ import torch
 
 from reprise import objectives
 from reprise.contract.experiment import Context
-from reprise.contract.settings import replaced
-from reprise.contract.settings import departures, overridden
+from reprise.contract.settings import departures, overridden, replaced
 from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
@@ -21,12 +20,15 @@ from reprise.papers.skean2024.eigenvalue_saturation.compute import compute as sa
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params as Saturation
 from reprise.papers.skean2024.linear_probes.compute import compute as linear_probes
 from reprise.papers.skean2024.linear_probes.experiment import Params as LinearProbes
+from reprise.papers.skean2024.linear_probes.experiment import alternatives as linear_probes_alternatives
 from reprise.papers.skean2024.linear_probes.experiment import budgets
+from reprise.papers.skean2024.linear_probes.experiment import tasks as linear_probes_tasks
 from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS, Objectives
 from reprise.papers.skean2024.projector_and_batch.experiment import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import numbers_of
 from reprise.storage.closure import closure
 from reprise.training.batches import batch_indices
+from reprise.training.grid import Net
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import Network, observed
 from reprise.training.images import assemble
@@ -217,20 +219,23 @@ def test_a_network_is_trained_once_for_both_sets_of_labels_and_for_figure_3(tmp_
     assert (said.count("MISS"), said.count("HIT")) == (0, 4)  # at the shared rate, and at their own
 
 
-def test_further_data_sets_have_spectra_alone_at_the_rates_chosen_on_the_first(tmp_path):
-    settings = {"trace_every": 1, "learning_rates": (0.01, 1e30), "pilot_steps": 2}
-    params = Saturation(
-        **(TINY | settings | {"seeds": 2}),
-        data_set="shapes", steps=5, methods=("vicreg",), further_sets=("textures",), further_seeds=1,
-    )  # fmt: skip
-    tables = saturation(params, Context(root=tmp_path))
-    eigenvalues = tables["eigenvalues"]
-    assert set(eigenvalues["data_set"]) == {"shapes", "textures"}
-    further = eigenvalues[eigenvalues["data_set"] == "textures"]
-    assert further["own_rate"].all()
-    assert set(zip(further["learning_rate"], further["seed"], strict=True)) == {(0.01, 0)}
-    assert set(tables["probes"]["data_set"]) == {"shapes"}
-    assert set(tables["pilots"]["images"]) == {"shapes"}
+def test_other_images_are_settings_with_the_methods_of_figure_3():
+    """Each has its own pilots there, and the seeds of the experiment's own images."""
+    params = tiny(
+        methods=("simclr", "byol", "frossl"), other_images=("textures",), learning_rates=(0.01, 0.1), seeds=2
+    )
+    (name, elsewhere), *_ = linear_probes_alternatives(params).items()
+    assert (name, elsewhere.data_sets, elsewhere.online) == (
+        "textures",
+        ("textures", "textures-40"),
+        "textures",
+    )
+    assert elsewhere.methods == ("simclr", "frossl")
+    trained = [task for task in linear_probes_tasks(elsewhere) if isinstance(task, Net) and task.spec.steps]
+    assert {net.source.name for net in trained} == {"textures"}
+    assert {net.spec.seed for net in trained} == {0, 1, PILOT_SEED}
+    with pytest.raises(ValueError, match="'strokes' has no second set of labels"):
+        tiny(other_images=("strokes",))
 
 
 def test_a_divergence_is_a_row_without_numbers(shapes, tmp_path):

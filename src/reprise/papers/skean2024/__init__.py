@@ -29,7 +29,7 @@ HEADLINES = {
         "skean2024/fig3/saturation-raw-shared-rate",
         "skean2024/fig3/condition-raw-shared-rate",
     ),
-    "FroSSL learns competitive representations on linear probe evaluation": "skean2024/sec6.1/competitive",
+    "FroSSL learns competitive representations on linear probe evaluation": "skean2024/abstract/competitive",
     "is identical to VICReg's invariance term": "skean2024/sec1/invariance-of-vicreg",
     "FroSSL achieves strong performance, especially when models are trained for fewer epochs": (
         "skean2024/sec7/substantially-stronger",

@@ -27,6 +27,8 @@ RECIPES = {
     "shapes": (recipes.SHAPES, recipes.SHAPES),
     "shapes-64": (recipes.SHAPES, recipes.SHAPES),
     "shapes-80": (recipes.SHAPES, recipes.SHAPES),
+    "shapes-16": (recipes.SHAPES, recipes.SHAPES),
+    "shapes-16-80": (recipes.SHAPES, recipes.SHAPES),
     "textures": (recipes.SHAPES, recipes.SHAPES),
     "textures-40": (recipes.SHAPES, recipes.SHAPES),
     "textures-16": (recipes.SHAPES, recipes.SHAPES),
@@ -190,9 +192,9 @@ def labelled(params: Training, name: str) -> Source:
 
 
 def check(params: OneDataSet) -> None:
-    """Checks that the data set exists.
+    """Checks that the data sets exist.
 
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    check_data([params.data_set], params.root)
+    check_data([params.data_set, *params.other_images], params.root)

@@ -1,7 +1,7 @@
 """Settings shared by the image experiments. Imports no torch."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field
 
@@ -20,7 +20,10 @@ Rate = Annotated[float, Field(gt=0)]
 
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
 """The pre-training split where it differs from `train`, the split for linear probes."""
-SAME_IMAGES = {"shapes-80": "shapes", "textures-40": "textures", "textures-16-40": "textures-16"}
+SAME_IMAGES = {
+    "shapes-80": "shapes", "shapes-16-80": "shapes-16",
+    "textures-40": "textures", "textures-16-40": "textures-16",
+}  # fmt: skip
 """The stand-ins for CIFAR-100 have the same images as those for CIFAR-10, so one network serves both."""
 
 
@@ -72,6 +75,9 @@ class Training(ImageTraining):
         0, "steps between tests of the online probe, which Table 3 and Figure 4 use; 0 for none", ge=0
     )
     online_images: int = ours(0, "test images of the online probe; 0 for all", ge=0)
+    other_images: tuple[DataSetName, ...] = ours(
+        (), "each a setting of its own, with FroSSL and Figure 3's methods"
+    )
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
     @property
@@ -85,6 +91,16 @@ class OneDataSet(Training):
 
     data_set: DataSetName
     steps: int
+
+
+S = TypeVar("S", bound=OneDataSet)
+
+
+def on_other_images(params: S) -> dict[str, S]:
+    """The same trainings on each of the other sets of images."""
+    return {
+        name: params.model_copy(update={"data_set": name, "other_images": ()}) for name in params.other_images
+    }
 
 
 def check_data(names: Iterable[str], root: str) -> None:

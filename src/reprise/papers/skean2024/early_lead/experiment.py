@@ -9,7 +9,7 @@ from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import location, stated, unstated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate
+from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate, on_other_images
 from reprise.training.grid import Task
 from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
@@ -70,6 +70,7 @@ EXPERIMENT = Experiment(
     params=Params,
     tables=("probes", "online"),
     plan=Plan(tasks, nets.needs),
+    alternatives=on_other_images,
     excused=dict.fromkeys(
         ("optimiser.momentum", "full_width_batch", "probe_every"),
         "a training of both networks for each value",

@@ -6,17 +6,15 @@ import pandas as pd
 from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params, tasks
-from reprise.papers.skean2024.training import SAME_IMAGES
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """Unscaled, and with columns of unit variance; the paper does not say which it shows."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables: of every data set `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at
-    every trace, and `traces`, the entropy of all eigenvalues and the mean correlation of the views'
-    dimensions; of the experiment's own `probes`, the final linear probes, and `pilots`, what chose the
-    methods' own learning rates."""
+    """Tables: `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at every trace;
+    `traces`, the entropy of all eigenvalues and the mean correlation of the views' dimensions; `probes`, the
+    final linear probes; `pilots`, what chose the methods' own learning rates."""
     numbers = observations.numbers(params, context, tasks(params, context.objective))
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
@@ -30,15 +28,10 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             [*observations.RUN, "step"],
         ),
     }
-    images = SAME_IMAGES.get(params.data_set, params.data_set)
-    tables = {
-        name: table.assign(data_set=table["images"].replace({images: params.data_set}))
-        for name, table in traces.items()
-    }
     return {
-        **tables,
+        **{name: table.assign(data_set=params.data_set) for name, table in traces.items()},
         "probes": observations.probe_table(numbers),
-        "pilots": observations.pilot_table(numbers[numbers["images"] == images]),
+        "pilots": observations.pilot_table(numbers),
     }
 
 

@@ -1,6 +1,5 @@
 """Settings of Figure 3."""
 
-from dataclasses import replace
 from typing import Self
 
 from pydantic import model_validator
@@ -16,8 +15,8 @@ from reprise.papers.skean2024.training import (
     SAME_IMAGES,
     OneDataSet,
     Rate,
-    check_data,
     check_methods,
+    on_other_images,
 )
 from reprise.training.grid import Task
 from reprise.training.optimisers import SGD, OptimiserSpec
@@ -45,11 +44,6 @@ class Params(OneDataSet, TakesLosses):
     )
     trace_every: int = unstated(10, "steps between traces of the spectrum, each of one batch", ge=1)
 
-    further_sets: tuple[DataSetName, ...] = ours(
-        (), "data sets on which spectra are looked at too, at the methods' own rates"
-    )
-    further_seeds: int = ours(3, "there", ge=1)
-
     @model_validator(mode="after")
     def _claims_have_their_numbers(self) -> Self:
         check_methods(self.methods)
@@ -57,40 +51,23 @@ class Params(OneDataSet, TakesLosses):
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
-    """The tasks of each method, or of the other loss, at the shared learning rate and at its own; and on
-    further data sets, of which spectra alone are observed, at the methods' own rates on the experiment's."""
+    """The tasks of each method, or of the other loss, at the shared learning rate and at its own."""
     images = SAME_IMAGES.get(params.data_set, params.data_set)
     methods = [objective] if objective else params.methods
     own = nets.nets(params, nets.own_budget(params), methods, images, (SHARED_RATE, None))
-    pilots = {dict(net.columns)["method"]: net.pilots for net in own}
-    without_probes = nets.budget(params, params.steps)
-    further = [
-        replace(net, pilots=pilots[dict(net.columns)["method"]])
-        for name in (() if objective else params.further_sets)
-        for net in nets.nets(params, without_probes, methods, name)
-        if net.spec.seed < params.further_seeds
-    ]
-    return [*nets.tasks(params, own), *further]
-
-
-def check(params: Params) -> None:
-    """Checks that the data set exists.
-
-    Raises:
-        RepriseError: naming what is missing, where, and what to do.
-    """
-    check_data([params.data_set, *params.further_sets], params.root)
+    return nets.tasks(params, own)
 
 
 EXPERIMENT = Experiment(
     params=Params,
     tables=("eigenvalues", "traces", "probes", "pilots"),
     plan=Plan(tasks, nets.needs),
+    alternatives=on_other_images,
     excused=dict.fromkeys(
         ("optimiser.momentum", "optimiser.weight_decay", "schedule", "trace_every"),
         "a training of every network for each value",
     ),
-    check=check,
+    check=nets.check,
     coordinates=("learning_rate", "start"),
     quick=Quick(
         changes={

@@ -1,6 +1,5 @@
 """Figure 3 at the shared learning rate and at each method's own, and its metrics."""
 
-from itertools import product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,8 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from reprise.contract.experiment import Tables, figure, table
+from reprise.contract.experiment import BASE, Tables, figure, table
 from reprise.evidence.measures import rows
+from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.skean2024.eigenvalue_saturation.claims import OWN, SHARED
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params
 from reprise.papers.skean2024.eigenvalue_saturation.measures import SCALES, summary
@@ -51,11 +51,7 @@ def fig03_own_rates(tables: Tables, params: Params) -> Figure:
 
 
 def _spectra(tables: Tables, params: Params, rate: str) -> Figure:
-    base = {
-        name: rows(table, data_set=params.data_set)
-        for name, table in with_other_losses(tables, params).items()
-        if "data_set" in table
-    }
+    base = with_other_losses(tables, params)
     drawable(base["eigenvalues"]["raw"], "the eigenvalues")
     own_rate = RATES[rate]
     eigenvalues = rows(base["eigenvalues"], own_rate=own_rate)
@@ -130,37 +126,38 @@ def _panel(axes: Axes, curves: pd.DataFrame, metrics: pd.DataFrame, scale: str, 
     before that tenth; - if it does not in some seed), for unscaled embeddings and for columns of unit
     variance; the mean correlation of the dimensions between the views, without which a flat spectrum says
     little; the top-1 accuracy of a linear probe, and its gain over random initialisation in percentage
-    points. Further data sets, at the rates chosen on the first, have no probes: a spectrum needs no
-    labels.""",
+    points.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
-    base = with_other_losses(tables, params)
-    metrics = summary(base["eigenvalues"], base["traces"])
-    probes = base["probes"].assign(gain=gains(base["probes"]))
     lines = []
-    for name, (rate, own_rate) in product((params.data_set, *params.further_sets), RATES.items()):
-        for key in dict.fromkeys((*params.methods, *params.objective)):
-            where = {"data_set": name, "own_rate": own_rate, "method": key}
-            measured, end = rows(metrics, **where), rows(probes, **where)
-            if measured.empty:
-                continue
-            row: dict[str, object] = {
-                "data set": name,
-                "rate": rate.replace("-", " "),
-                "method": method(key).name,
-                "learning rate": f"{measured['learning_rate'].iloc[0]:g}",
-            }
-            for scale in SCALES:
-                row[f"condition, {scale}"] = _format_mean(
-                    np.log(measured[f"condition_{scale}"]), "{:.3g}", np.exp
-                )
-                row[f"entropy, {scale}"] = _format_mean(measured[f"entropy_{scale}"], "{:.2f}")
-                row[f"saturation, {scale}"] = _format_mean(measured[f"saturation_{scale}"], "{:.0f}")
-            row["correlation of views"] = _format_mean(measured["view_correlation"], "{:.2f}")
-            row["linear probe, %"] = _format_mean(end["top1"], "{:.1f}") if len(end) else ""
-            row["gain"] = _format_mean(end["gain"], "{:+.1f}") if len(end) else ""
-            lines.append(row)
+    for images in (BASE, *other_settings(tables, params)):
+        found = setting(tables, images) if images != BASE else with_other_losses(tables, params)
+        metrics = summary(found["eigenvalues"], found["traces"])
+        probes = found["probes"].assign(gain=gains(found["probes"]))
+        for rate, own_rate in RATES.items():
+            for key in dict.fromkeys((*params.methods, *params.objective)):
+                where = {"own_rate": own_rate, "method": key}
+                measured, end = rows(metrics, **where), rows(probes, **where)
+                if len(measured):
+                    lines.append(_line(measured, end, rate.replace("-", " "), key))
     return pd.DataFrame(lines)
+
+
+def _line(measured: pd.DataFrame, end: pd.DataFrame, rate: str, key: str) -> dict[str, object]:
+    row: dict[str, object] = {
+        "data set": measured["data_set"].iloc[0],
+        "rate": rate,
+        "method": method(key).name,
+        "learning rate": f"{measured['learning_rate'].iloc[0]:g}",
+    }
+    for scale in SCALES:
+        row[f"condition, {scale}"] = _format_mean(np.log(measured[f"condition_{scale}"]), "{:.3g}", np.exp)
+        row[f"entropy, {scale}"] = _format_mean(measured[f"entropy_{scale}"], "{:.2f}")
+        row[f"saturation, {scale}"] = _format_mean(measured[f"saturation_{scale}"], "{:.0f}")
+    row["correlation of views"] = _format_mean(measured["view_correlation"], "{:.2f}")
+    row["linear probe, %"] = _format_mean(end["top1"], "{:.1f}")
+    row["gain"] = _format_mean(end["gain"], "{:+.1f}")
+    return row
 
 
 def _format_mean(values: pd.Series, form: str, back: np.ufunc | None = None) -> str:

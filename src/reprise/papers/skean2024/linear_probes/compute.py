@@ -10,8 +10,8 @@ from reprise.papers.skean2024.training import SAME_IMAGES
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
-    """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe at
-    Table 3's epochs, NaN after a divergence; `pilots`, what chose the learning rates."""
+    """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe
+    at each of its tests, NaN after a divergence; `pilots`, what chose the learning rates."""
     numbers = observations.numbers(params, context, tasks(params, context.objective))
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
@@ -23,9 +23,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 
 def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:
-    """One row per run and look; `epoch` is Table 3's."""
+    """One row per run and test of the online probe; `epoch` is Table 3's, NaN between them."""
     images = SAME_IMAGES.get(params.online, params.online)
-    looks = pd.DataFrame({"step": params.looks, "epoch": EPOCHS})
+    steps = params.steps[params.data_sets.index(params.online)]
+    looks = pd.DataFrame({"step": range(params.probe_every, steps + 1, params.probe_every)})
+    looks["epoch"] = looks["step"].map(dict(zip(params.looks, EPOCHS, strict=True)))
     return observations.online_table(numbers[numbers["images"] == images], looks).assign(
         data_set=params.online
     )

@@ -9,7 +9,7 @@ from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.lineup import EPOCHS, METHODS
+from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
 from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
 from reprise.training.grid import Task
 
@@ -43,6 +43,8 @@ class Params(Training, TakesLosses):
             raise ValueError(f"looks must be {len(EPOCHS)} increasing steps")
         if any(look % self.probe_every for look in self.looks):
             raise ValueError(f"looks must be multiples of probe_every, {self.probe_every}")
+        if missing := [name for name in self.other_images if name not in SAME_IMAGES.values()]:
+            raise ValueError(f"other_images: '{missing[0]}' has no second set of labels")
         if self.looks[-1] > last:
             raise ValueError(f"looks must not go beyond the {last} steps on {self.online}")
         return self
@@ -79,13 +81,28 @@ def check(params: Params) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    check_data(params.data_sets, params.root)
+    check_data([*params.data_sets, *params.other_images], params.root)
+
+
+def alternatives(params: Params) -> dict[str, Params]:
+    """Figure 3's methods and FroSSL on each of the other sets of images, with its few and many classes."""
+    few = tuple(name for name in params.methods if name in (*FIGURE3_PUBLISHED, "frossl"))
+    return {
+        name: params.model_copy(
+            update={
+                "data_sets": (name, next(many for many, images in SAME_IMAGES.items() if images == name)),
+                "online": name, "methods": few, "other_images": (),
+            }
+        )
+        for name in params.other_images
+    }  # fmt: skip
 
 
 EXPERIMENT = Experiment(
     params=Params,
     tables=("probes", "online", "pilots"),
     plan=Plan(tasks, nets.needs),
+    alternatives=alternatives,
     excused={"optimiser.momentum": "a training of every network for each value"},
     check=check,
     coordinates=("learning_rate", "start"),

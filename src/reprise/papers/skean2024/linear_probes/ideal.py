@@ -30,10 +30,10 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     ).fillna(START)
     looks = pd.DataFrame(
         [
-            (method, seed, epoch, online[f"epoch {epoch}"].get(printed_as(method), START))
-            for method, epoch, seed in product(METHODS, EPOCHS, seeds)
+            (method, seed, epoch, step, online[f"epoch {epoch}"].get(printed_as(method), START))
+            for method, (epoch, step), seed in product(METHODS, zip(EPOCHS, params.looks, strict=True), seeds)
         ],
-        columns=["method", "seed", "epoch", "top1"],
+        columns=["method", "seed", "epoch", "step", "top1"],
     )
     looks["top1"] += LEAD * np.where(looks["method"] == "frossl", 1, -1)
     for table in (probes, looks):
