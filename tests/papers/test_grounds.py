@@ -9,6 +9,7 @@ BEYOND = (
     "jing2022/fig6b/relu-fewer",
     "jing2022/sec4/both-views-k4",
     "ren2023/fig2/contrastive-above-linear-map",
+    "ren2023/fig2/noncontrastive-condition-above-start-signals",
     "tian2023/fig12/diverse",
     "tian2023/thm3/covered-runs-converge",
 )

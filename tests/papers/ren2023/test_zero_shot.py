@@ -2,6 +2,7 @@
 
 import math
 import shutil
+from pathlib import Path
 
 import coco_format
 import numpy as np
@@ -14,6 +15,7 @@ from safetensors.torch import load_file
 from reprise.contract.experiment import Context, together
 from reprise.datasets.folders import Files
 from reprise.engine import registry
+from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.edits import put, without
 from reprise.evidence.judgement import judge
@@ -39,6 +41,7 @@ from reprise.papers.ren2023.zero_shot.experiment import (
     Params,
     alternatives,
     check,
+    data_of,
     features,
     features_mb,
     verify,
@@ -99,6 +102,12 @@ def test_a_seed_has_scenes_encoders_and_features_of_its_own(root, tiny):
         assert not torch.equal(*(getattr(each, name) for each in given)), name
     for encoder in (encoders.image_encoder, encoders.text_encoder):
         assert encoder(params, root, 0).key != encoder(params, root, 1).key
+
+
+def test_every_setting_of_the_default_tier_has_three_encoders_of_each_modality_or_more():
+    params = load_tier("default", Path(__file__).parents[3]).params["ren2023/zero_shot"]
+    for name, each in registry.experiment("ren2023/zero_shot").settings(params).items():
+        assert len({data_of(each, seed) for seed in range(each.seeds)}) >= 3, name
 
 
 def test_what_is_kept_is_neither_rendered_nor_trained_nor_read_again(root, tiny, monkeypatch):

@@ -7,7 +7,7 @@ trained on its own modality only.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,14 +80,21 @@ def text_encoder(params: Params, root: Path, seed: int, progress: Progress = lam
 
 
 def require_weights(params: Params) -> None:
-    """Loads the pretrained encoders, so that other weights stop a run before it encodes for hours.
+    """Loads the pretrained encoders, so that other weights stop a run before it encodes for hours; once a
+    process, as all settings have the same.
 
     Raises:
         RepriseError: naming the file or folder, what is wrong with it, and what to do.
     """
     if params.encoders == "pretrained":
-        pretrained.resnet101(Path(params.resnet101).expanduser())
-        pretrained.Roberta(Path(params.roberta).expanduser(), params.pooling)
+        places = (Path(place).expanduser().absolute() for place in (params.resnet101, params.roberta))
+        _loaded_once(*places, params.pooling)
+
+
+@cache
+def _loaded_once(resnet101: Path, roberta: Path, pooling: pretrained.Pooling) -> None:
+    pretrained.resnet101(resnet101)
+    pretrained.Roberta(roberta, pooling)
 
 
 def _key(params: Params, seed: int, function: str) -> str:
