@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 from torchvision.transforms import InterpolationMode, v2
 from torchvision.transforms.v2 import functional
 
@@ -255,6 +256,31 @@ def test_numbers_may_lie_on_another_device_than_the_images(name):
     found = views(images, generator())
     assert found.device.type == "meta"
     assert found.shape == (2, *images.shape)
+
+
+class Copies(TorchDispatchMode):
+    """Records of each copy to `meta` whether it waits for the device."""
+
+    def __init__(self):
+        super().__init__()
+        self.wait = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        found = function(*args, **kwargs)
+        if function is torch.ops.aten._to_copy.default and args[0].device != found.device:
+            self.wait.append(not kwargs.get("non_blocking"))
+        return found
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_few_copies_go_to_another_device_and_none_waits_for_it(name):
+    images, views = some().to("meta"), Views(RECIPES[name])
+    numbers = views.draw(len(images), generator())
+    with Copies() as copies:
+        views.made(views.read(images, torch.arange(len(images)), numbers), numbers, "meta")
+    assert 10 < len(copies.wait) < 45
+    assert not any(copies.wait)
 
 
 def test_recipes_need_no_torch():

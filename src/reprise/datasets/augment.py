@@ -2,8 +2,9 @@
 device with separate parameters for each image.
 
 Random numbers are drawn before they are used, one row per image, so part of a minibatch can be augmented from
-its own rows, wherever the rest is computed. After all operations a view is rounded to bytes, which can be
-kept without loss.
+its own rows, wherever the rest is computed. What they alone determine is computed on the CPU, and copied to
+the images' device without waiting for it (`non_blocking`): a GPU may still be at the step before. After all
+operations a view is rounded to bytes, which can be kept without loss.
 """
 
 import itertools
@@ -56,7 +57,7 @@ def normalised(
 ) -> Float[Tensor, "*batch channel size size"]:
     """(images - mean) / std; bytes are taken as 255ths."""
     mean, std = (
-        torch.tensor(numbers, device=images.device)[:, None, None]
+        torch.tensor(numbers).to(images.device, non_blocking=True)[:, None, None]
         for numbers in (normalisation.mean, normalisation.std)
     )
     return unit_floats(images).sub(mean).div_(std)
@@ -79,13 +80,13 @@ class Views:
 
         Args:
             images: square, with one or three channels; bytes, or floats in [0, 1].
-            generator: on any device; the views' parameters depend on its state only.
+            generator: on the CPU; the views' parameters depend on its state only.
         """
         return self.made(images, self.draw(len(images), generator), images.device)
 
     def draw(self, batch: int, generator: torch.Generator) -> Float[Tensor, "view batch draw"]:
         """Draws the uniform numbers that determine the two views of `batch` images."""
-        return torch.rand(2, batch, DRAWS, generator=generator, device=generator.device)
+        return torch.rand(2, batch, DRAWS, generator=generator)
 
     def of(
         self, images: Images, index: Int[Tensor, " batch"], numbers: Float[Tensor, "view batch draw"]
@@ -102,6 +103,8 @@ class Views:
     ) -> Tensor:
         """Reads what `pixels` turns into views: images in memory as they are, [batch, channel, size, size];
         from files a crop for each view, [view, batch, channel, size, size]."""
+        if isinstance(images, Tensor):
+            index = index.to(images.device, non_blocking=True)
         if not isinstance(images, Folder):
             return images[index]
 
@@ -122,7 +125,7 @@ class Views:
         self, read: Tensor, numbers: Float[Tensor, "view batch draw"], device: torch.device | str = "cpu"
     ) -> Pixels:
         """The views of what `read` returned, before normalisation, rounded to bytes."""
-        read = read.to(device)
+        read = read.to(device, non_blocking=True)
         if read.ndim == 4:
             return self._augment((read, read), numbers, crop)
         return self._augment(read, numbers, mirror)
@@ -160,7 +163,7 @@ def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengt
     uniform, size = parts(numbers), images.shape[-1]
     boxes = crops.random_boxes(uniform["box"], size, strengths.scale, strengths.ratio)
     rows, columns = crops.resizing(boxes, images, crops.FILTERS[strengths.interpolation])
-    flips = (uniform["flip"] < strengths.flip).nonzero().squeeze(-1).to(images.device)
+    flips = (uniform["flip"] < strengths.flip).nonzero().squeeze(-1).to(images.device, non_blocking=True)
     columns[flips] = columns[flips].flip(-2)
     resized_columns = torch.bmm(images.flatten(1, 2), columns.mT).view_as(images)
     return (rows[:, None] @ resized_columns).clamp_(0, 1)  # cubic interpolation overshoots
@@ -168,7 +171,7 @@ def crop(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengt
 
 def mirror(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: Strengths) -> Batch:
     """Mirrors some of the images, as `crop` does besides cropping."""
-    flips = (parts(numbers)["flip"] < strengths.flip).to(images.device)
+    flips = (parts(numbers)["flip"] < strengths.flip).to(images.device, non_blocking=True)
     return torch.where(flips[:, None, None, None], images.flip(-1), images)
 
 
@@ -179,13 +182,13 @@ def recolour_(images: Batch, numbers: Float[Tensor, "batch draw"], strengths: St
     jitter_(images, *jitter_parameters(uniform, strengths))
 
     def selection(part: str, probability: float) -> Int[Tensor, " selected"]:
-        return (uniform[part] < probability).nonzero().squeeze(-1).to(device)
+        return (uniform[part] < probability).nonzero().squeeze(-1).to(device, non_blocking=True)
 
     if len(rows := selection("grey", strengths.grey)):
         images.index_copy_(0, rows, greyscale(images.index_select(0, rows)))
     if len(rows := selection("blur", strengths.blur)):
         min_sigma, max_sigma = strengths.sigma
-        sigma = (min_sigma + (max_sigma - min_sigma) * uniform["width"]).to(device)
+        sigma = (min_sigma + (max_sigma - min_sigma) * uniform["width"]).to(device, non_blocking=True)
         images.index_copy_(0, rows, blur(images.index_select(0, rows), sigma[rows], reach(max_sigma)))
     if len(rows := selection("solarise", strengths.solarise)):
         images.index_copy_(0, rows, solarise(images.index_select(0, rows)))
@@ -223,7 +226,7 @@ def jitter_(images: Batch, amounts: Float[Tensor, "batch 4"], order: Int[Tensor,
     for turn in range(4):
         rows = ((turn_of_hue == turn) & jittered_images).nonzero().squeeze(-1)
         if len(rows):
-            index = rows.to(images.device)
+            index = rows.to(images.device, non_blocking=True)
             group = _jitter(pixels.index_select(0, index), amounts[rows], order[rows], turn)
             pixels.index_copy_(0, index, group)
     return images
@@ -235,14 +238,15 @@ def _jitter(
     channels, to_grey = pixels.shape[1], _to_grey(pixels)
     factor = amounts.gather(-1, order)
     fade, bleach = ((1 - factor) * (order == kind) for kind in (CONTRAST, SATURATION))
-    factor, fade, bleach = (weight.to(pixels)[..., None, None] for weight in (factor, fade, bleach))
-    colours = factor * torch.eye(channels).to(pixels) + bleach * to_grey
+    weights = torch.stack([factor, fade, bleach])[..., None, None]
+    factor, fade, bleach = weights.to(pixels, non_blocking=True)  # in one copy
+    colours = factor * torch.eye(channels, dtype=pixels.dtype, device=pixels.device) + bleach * to_grey
     for turn in range(4):
         if turn != turn_of_hue:
             grey = to_grey @ pixels.mean(-1, keepdim=True)
             pixels = torch.baddbmm(fade[:, turn] * grey, colours[:, turn], pixels).clamp_(0, 1)
         elif channels > 1 and amounts[:, HUE].any():
-            pixels = shift_hue(pixels, amounts[:, HUE].to(pixels))
+            pixels = shift_hue(pixels, amounts[:, HUE].to(pixels, non_blocking=True))
     return pixels
 
 
@@ -286,16 +290,17 @@ def blur(images: Batch, sigma: PerImage, radius: int) -> Batch:
     """Gaussian blur with each image's own standard deviation in pixels, reflected at the border."""
     offset = torch.arange(-radius, radius + 1, device=images.device)
     kernel = torch.softmax(-(offset**2) / (2 * sigma[:, None] ** 2), -1)
-    mixing = torch.einsum("bo,oij->bij", kernel, _reflections(images.shape[-1], radius).to(images))
+    reflections = _reflections(images.shape[-1], radius, images.device).to(images)
+    mixing = torch.einsum("bo,oij->bij", kernel, reflections)
     blurred_columns = torch.bmm(images.flatten(1, 2), mixing.mT).view_as(images)
     return mixing[:, None] @ blurred_columns
 
 
 @cache
-def _reflections(size: int, radius: int) -> Float[Tensor, "offset size size"]:
+def _reflections(size: int, radius: int, device: torch.device) -> Float[Tensor, "offset size size"]:
     """For each offset, the matrix that selects every pixel's neighbour at that offset, reflected at the
     border."""
-    position = torch.arange(size) + torch.arange(-radius, radius + 1)[:, None]
+    position = torch.arange(size, device=device) + torch.arange(-radius, radius + 1, device=device)[:, None]
     period = max(2 * (size - 1), 1)
     position = position.remainder(period)
     return torch.nn.functional.one_hot(torch.minimum(position, period - position), size).float()
@@ -303,4 +308,9 @@ def _reflections(size: int, radius: int) -> Float[Tensor, "offset size size"]:
 
 def _to_grey(images: Batch) -> Float[Tensor, "channel channel"]:
     channels = images.shape[1]
-    return torch.tensor(LUMA if channels == 3 else (1.0,)).to(images).expand(channels, channels)
+    return _luma(channels, images.device).to(images).expand(channels, channels)
+
+
+@cache
+def _luma(channels: int, device: torch.device) -> Float[Tensor, " channel"]:
+    return torch.tensor(LUMA if channels == 3 else (1.0,), device=device)

@@ -91,7 +91,7 @@ def resizing(
 
     Pixel centres lie at half-integers. Weights outside the box are redistributed to the pixels inside.
     """
-    boxes, size = boxes.to(images.device), images.shape[-1]
+    boxes, size = boxes.to(images.device, non_blocking=True), images.shape[-1]
     starts, lengths = boxes.unflatten(-1, (2, 2)).movedim(-2, 0)[..., None].double()
     centre = (torch.arange(size, device=boxes.device) + 0.5) * lengths / size - 0.5
     taps = torch.arange(1 - kind.reach, 1 + kind.reach, device=boxes.device)

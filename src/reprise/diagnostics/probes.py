@@ -53,7 +53,8 @@ def representations(
     training = encoder.training
     encoder.eval()
     try:
-        blocks = (encoder(plain(part.to(device))).float() for part in chunks(images, CHUNK))
+        parts = (part.to(device, non_blocking=True) for part in chunks(images, CHUNK))
+        blocks = (encoder(plain(part)).float() for part in parts)
         first_block = next(blocks)
         # Written in place, because `torch.cat` would hold all features twice.
         features = first_block.new_empty(len(images), *first_block.shape[1:])

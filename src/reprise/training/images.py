@@ -150,6 +150,8 @@ class _Run:
         self.on_gpu = torch.device(device).type == "cuda"
         if self.on_gpu:
             torch.backends.cudnn.deterministic = True
+            # Sums of products in bfloat16 are in float32, as `precision` says.
+            torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
         self.data = _on_device(data, device)
         views, rows = Views(spec.augmentation, spec.normalisation), processes.own_rows(spec.batch)
         self.batches = Batches(self.data.images, len(data.labels), views, spec.seed, spec.batch, rows, keep)
@@ -185,7 +187,7 @@ class _Run:
         views = normalised(batch.pixels, spec.normalisation)
         rate = spec.schedule(step, spec.steps)
         self.optimiser.param_groups[0]["lr"] = rate * spec.optimiser.learning_rate
-        labels = self.data.labels[batch.index.to(self.device)]
+        labels = self.data.labels[batch.index.to(self.device, non_blocking=True)]
         self.method.before_forward(labels)
         loss, r, z = self.forward(views, step)
         self.optimiser.zero_grad()
@@ -195,8 +197,10 @@ class _Run:
         self.optimiser.step()
         self.method.after_update(step)
         record = {"step": step, "loss": loss.detach(), "learning_rate": self.optimiser.param_groups[0]["lr"]}
-        if spec.trace_every and step % spec.trace_every == 0 and z.isfinite().all():
-            record |= trace(z)
+        if spec.trace_every and step % spec.trace_every == 0:
+            z = z.cpu()  # which decomposes so small a matrix in float64 no slower than a GPU
+            if z.isfinite().all():
+                record |= trace(z)
         if spec.probe_every:
             self._train_probe(r, labels)
             tested = (step + 1) % spec.probe_every == 0 or step + 1 == spec.steps
