@@ -106,9 +106,11 @@ def test_resources_differ_from_one_experiment_to_another():
         assert len({getattr(one, name) for one in needs}) > 1
 
 
-def test_the_jobs_of_the_paper_tier_ask_for_gpus_and_for_time(planned):
-    """A network a job, on one GPU or, with 8,192 views of 224 pixels a step, on eight."""
-    jobs = planned("tier=paper", "share_minutes=60")
+def test_the_jobs_of_the_paper_tier_ask_for_gpus_and_for_time(blank):
+    """A network a job, on one GPU or, with 8,192 views of 224 pixels a step, on eight: the profile
+    of one machine counts one."""
+    blank.put_data_sets()
+    jobs = blank.jobs("--resources", "gpu=8", config=("tier=paper", "share_minutes=60"))
     on_eight, on_one = jobs["jing2022_projector_spectra_share"], jobs["skean2024_linear_probes_share"]
     assert {"gpu=8"} <= set(on_eight["resources"].split(", "))
     assert {"gpu=1"} <= set(on_one["resources"].split(", "))
@@ -353,6 +355,7 @@ def test_this_machines_profile_is_where_snakemake_finds_it():
     assert (ROOT / "profiles" / "default" / "config.yaml").is_file()
     assert profile("default")["cores"] == "all"
     assert profile("default")["rerun-incomplete"] is True
+    assert profile("default")["resources"] == ["gpu=1"]  # a training takes all GPUs
 
 
 def test_the_cluster_profile_names_what_slurm_needs():
