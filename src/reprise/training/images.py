@@ -198,7 +198,7 @@ class _Run:
         self.method.after_update(step)
         record = {"step": step, "loss": loss.detach(), "learning_rate": self.optimiser.param_groups[0]["lr"]}
         if spec.trace_every and step % spec.trace_every == 0:
-            z = z.cpu()  # which decomposes so small a matrix in float64 no slower than a GPU
+            z = z.cpu()  # a core decomposes matrices this small in float64 about as fast as a GPU
             if z.isfinite().all():
                 record |= trace(z)
         if spec.probe_every:
