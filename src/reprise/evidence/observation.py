@@ -78,13 +78,15 @@ class Observation:
 
 
 def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
-    """The cells that decide: of a `partial` claim those with observations, or all where none has any."""
+    """The cells that decide: of a `partial` claim those with observations; where none has any, those that
+    lack their premise, or all."""
     if not claim.partial:
         return claim.cells
     seen = {
         name: cell for name, cell in claim.cells.items() if cell.measure and len(once(cell.measure)(tables))
     }
-    return seen or claim.cells
+    lacking = {name: cell for name, cell in claim.cells.items() if _lacks_premise(cell, tables)}
+    return seen or lacking or claim.cells
 
 
 def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Observation:
@@ -108,6 +110,8 @@ def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Ob
         seeds=len(sample), at=tuple(sample.index),
     )  # fmt: skip
     if not len(sample) or (paired is not None and not len(paired)):
+        if _lacks_premise(comparison, tables):
+            return _untestable(comparison, seen)
         return replace(seen, obstacle="no observations", reason="no observations")
     # An infinite observation is a run that diverged: an outcome, ordered last.
     is_outcome = comparison.kind not in ABOUT_EACH and paired is None
@@ -126,9 +130,8 @@ def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Ob
                 f"and {LEARNED:g} are needed"
             )
             return replace(seen, obstacle=obstacle, reason="did not learn")
-    if comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all():
-        obstacle = f"not testable here: there is no {comparison.premise.words}"
-        return replace(seen, obstacle=obstacle, reason="no premise")
+    if _lacks_premise(comparison, tables):
+        return _untestable(comparison, seen)
     if paired is not None and sorted(sample.index) != sorted(paired.index):
         raise KeyError(f"seeds differ: {sorted(sample.index)} and {sorted(paired.index)}")
     if paired is not None:
@@ -148,6 +151,17 @@ def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Ob
         ending = rest(once(comparison.course)(tables), seen.margin)
         seen = replace(seen, resting=ending.rests, heading=ending.heading)
     return _estimated(comparison, seen, alpha / len(claim.cells))
+
+
+def _lacks_premise(comparison: Comparison, tables: Tables) -> bool:
+    """Tells if a run lacks what the statement takes for granted."""
+    return comparison.premise is not None and not (once(comparison.premise.measure)(tables) == 1).all()
+
+
+def _untestable(comparison: Comparison, seen: Observation) -> Observation:
+    assert comparison.premise is not None
+    obstacle = f"not testable here: there is no {comparison.premise.words}"
+    return replace(seen, obstacle=obstacle, reason="no premise")
 
 
 def _estimated(comparison: Comparison, seen: Observation, level: float) -> Observation:

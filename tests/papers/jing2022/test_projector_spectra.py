@@ -358,14 +358,54 @@ def test_a_net_that_did_not_learn_is_no_evidence(name, column, value, world):
     assert judge(BY_ID[name], put("probes", column, value)(world)).code == "did not learn"
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in BY_ID if name.endswith(("prevents-collapse", "above-none"))]
-)
-def test_where_nothing_collapses_nothing_can_be_prevented(name, world):
-    above_the_gate = put("spectra", "log_value", -3.9, net="none", index=lambda index: index > 1)(world)
-    judgement = judge(BY_ID[name], above_the_gate)
-    assert judgement.code == "no premise"
-    assert "not testable here: there is no collapse without a projector" in judgement.reason
+REMEDIES = {
+    name
+    for name, claim in BY_ID.items()
+    if any(cell.premise for cell in claim.cells.values()) and name != "fig7/collapse-without-projector"
+}
+
+
+@pytest.fixture(scope="module")
+def elsewhere():
+    """Likewise, on images that are not the paper's."""
+    return without("spectra", place=lambda place: place > 0)(ideal(Params(data_set="textures")))
+
+
+def uncollapsed(net, value=-3.9):
+    return put("spectra", "log_value", value, net=net, what="representation", index=lambda index: index > 1)
+
+
+def test_sentences_that_compare_remedies_presuppose_a_collapse_and_those_about_one_network_do_not():
+    assert {
+        "fig7/projector-prevents-collapse",
+        *(f"fig9/{name}-prevents-collapse" for name in ("directclr", "linear-projector")),
+        *(f"table1/{net}-above-none" for net in ("directclr", "linear", "nonlinear")),
+        "table1/directclr-above-linear",
+        "table1/nonlinear-above-directclr",
+        "sec63/linear-above-diagonal",
+    } == REMEDIES
+
+
+@pytest.mark.parametrize("name", sorted(REMEDIES | {"fig7/collapse-without-projector"}))
+def test_where_nothing_collapses_nothing_can_be_prevented(name, elsewhere):
+    assert judge(BY_ID[name], elsewhere).verdict == "reproduced"
+    above_the_gate = uncollapsed("none")(elsewhere)
+    for lacking in (above_the_gate, uncollapsed("start", -7.8)(elsewhere)):  # or something had before
+        judgement = judge(BY_ID[name], lacking)
+        assert judgement.code == "no premise"
+        assert "not testable here: there is no collapse without a projector" in judgement.reason
+    # Nor need the networks that are compared be trained.
+    others = {"net": [net for net in NETS if net not in ("none", "directclr")]}
+    untrained = without("spectra", **others)(without("probes", **others)(above_the_gate))
+    assert judge(BY_ID[name], untrained).code == "no premise"
+
+
+def test_on_imagenet_a_collapse_that_is_not_there_speaks_against_the_paper(world):
+    without_any = uncollapsed("none")(world)
+    assert judge(BY_ID["fig7/collapse-without-projector"], without_any).verdict == "contradicted"
+    assert {judge(BY_ID[name], without_any).code for name in REMEDIES} == {""}
+    same = uncollapsed("nonlinear")(without_any)
+    assert judge(BY_ID["fig7/projector-prevents-collapse"], same).verdict == "tied"
 
 
 def test_a_collapse_is_a_value_below_the_gate_or_a_fall_between_neighbours():

@@ -52,7 +52,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
             {
                 "data_set": data_set, "place": place, "seed": seed, "net": net, "what": what,
                 "index": np.arange(1, DIMENSIONS[what] + 1),
-                "log_value": _spectrum(DIMENSIONS[what], few + int(rng.integers(2))),
+                "log_value": _spectrum(DIMENSIONS[what], few + int(rng.integers(2)), net != START),
             }
         )
         for (place, data_set), seed in product(enumerate(data_sets), seeds)
@@ -64,6 +64,9 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     }
 
 
-def _spectrum(dimensions: int, collapsed: int) -> np.ndarray:
-    """Logarithms of singular values: equal ones, and collapsed ones."""
-    return np.where(np.arange(dimensions) < dimensions - collapsed, 0.0, -20.0)
+def _spectrum(dimensions: int, collapsed: int, steep: bool) -> np.ndarray:
+    """Logarithms of singular values: equal ones, and collapsed ones, behind a gap or one value between."""
+    others = np.zeros(dimensions - collapsed)
+    if not steep:
+        others[-1] = -3.9
+    return np.append(others, np.full(collapsed, -20.0 if steep else -7.8))
