@@ -2,8 +2,8 @@
 
 Settings are drawn at random until their trainings are estimated to take an hour of one core. Each has one
 network without a projector; networks with one are not looked at. Prints a row a setting as it is trained,
-and writes docs/collapse_search.csv at the end, to which `collapse_search.py confirm` adds five further seeds
-of each setting that collapsed. Trained networks are cached, so that a second run goes on.
+and writes `SEARCH` at the end, to which `collapse_search.py confirm` adds five further seeds of each setting
+that collapsed. Trained networks are cached, so that a second run goes on.
 """
 
 import sys
@@ -22,6 +22,7 @@ from reprise.evidence.comparison import LEARNED
 from reprise.evidence.learning import PIXELS, gain
 from reprise.papers.jing2022.image_nets import perform
 from reprise.papers.jing2022.image_settings import Training, needs, net
+from reprise.papers.jing2022.projector_spectra.figures import SEARCH
 from reprise.papers.jing2022.spectra import has_collapse
 from reprise.training.baselines import pixel_baselines
 from reprise.training.optimisers import LARS, SGD, AdamW
@@ -135,11 +136,10 @@ def measured(point: Training, pixels: pd.DataFrame, seed: int) -> dict[str, obje
 def main() -> None:
     """Trains the settings, and with `confirm` five further seeds of those that collapsed."""
     torch.set_num_threads(1)
-    file = ROOT / "docs" / "collapse_search.csv"
     drawn, found = points(), pd.DataFrame()
     numbers, seeds = range(len(drawn)), range(SEED, SEED + 1)
     if sys.argv[1:] == ["confirm"]:
-        found = pd.read_csv(file).query("seed == @SEED")
+        found = pd.read_csv(SEARCH).query("seed == @SEED")
         numbers, seeds = found.loc[found["collapses"], "point"], range(SEED + 1, SEED + 6)
     pixels = {}
     for name in DATA_SETS:
@@ -151,7 +151,7 @@ def main() -> None:
         point = drawn[number]
         rows.append({"point": number, "seed": seed, **measured(point, pixels[point.data_set], seed)})
         print(*rows[-1].values(), flush=True)
-    pd.concat([found, pd.DataFrame(rows)]).to_csv(file, index=False)
+    pd.concat([found, pd.DataFrame(rows)]).to_csv(SEARCH, index=False)
 
 
 if __name__ == "__main__":

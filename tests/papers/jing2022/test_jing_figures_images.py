@@ -234,3 +234,21 @@ def test_the_maps_spectra(smoke):
         (dotted,) = (line.get_ydata() for line in panel.lines if line.get_linestyle() == ":")
         start = spectrum(of_factor[of_factor["base"] & (of_factor["net"] == START)])[0]
         np.testing.assert_allclose(dotted, start, atol=1e-12)
+
+
+def test_the_search_has_each_setting_once_and_this_runs_networks_beside_them(smoke):
+    (panel,), base, _ = drawn("jing2022/sec61_search", smoke)
+    found = series(panel)
+    counts = {name: len(x) for name, (x, _) in found.items()}
+    (own,) = [name for name in counts if name.startswith("this run")]
+    first = sum(count for name, count in counts.items() if "further" not in name and name != own)
+    ones = sum(name.startswith("collapsed") for name in labels(panel))  # each a line of one point
+    assert (first, ones) == (169 - 3, 3)
+    assert [count for name, count in counts.items() if "further" in name] == [5, 5, 5]
+    wide = where(base["spectra"], net="none", what="representation", place=0)
+    ends = wide.groupby("seed")["log_value"].agg(["min", "max"])
+    np.testing.assert_allclose(found[own][1], np.exp((ends["min"] - ends["max"]).clip(lower=-30)))
+    # Where a collapse is drawn by its smallest value, it lies in the corner of those that learned.
+    gains, smallest = found["learned (12)"]
+    assert (gains >= 15).all()
+    assert (smallest > 1e-5).all()

@@ -10,6 +10,9 @@ from reprise.evidence.comparison import collapsed
 FLOOR = -30.0
 """Smallest value drawn: ln of a ratio that single precision cannot tell from zero."""
 
+SMALLEST = 1e-5
+"""A value below this share of the largest shows a collapse by itself (`has_collapse`)."""
+
 
 def relative(log_values: pd.Series, by: pd.Series | list[pd.Series]) -> pd.Series:
     """ln(value / largest) of each spectrum, no lower than `FLOOR`.
@@ -27,9 +30,9 @@ def collapsed_values(log_values: pd.Series) -> float:
 
 
 def has_collapse(log_values: pd.Series) -> float:
-    """1 if a value is below 1e-5 of the largest, or below e^-4 of the next larger one, else 0."""
+    """1 if a value is below `SMALLEST` of the largest, or below e^-4 of the next larger one, else 0."""
     ordered = np.sort(log_values.to_numpy())[::-1]
-    return float(ordered[-1] < ordered[0] + math.log(1e-5) or (np.diff(ordered) < -4).any())
+    return float(ordered[-1] < ordered[0] + math.log(SMALLEST) or (np.diff(ordered) < -4).any())
 
 
 def rank_of_covariance(log_values: pd.Series) -> float:

@@ -1,6 +1,7 @@
 """Figures 2, 7b, 9 and 10, Table 1 and the numbers of Section 6.3."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 
 from reprise.contract.experiment import BASE, Tables, figure, table
 from reprise.datasets.catalogue import DATA_SETS
-from reprise.evidence.comparison import COLLAPSED
+from reprise.evidence.comparison import COLLAPSED, LEARNED
 from reprise.evidence.learning import PIXELS, gain
 from reprise.evidence.measures import rows
 from reprise.evidence.verdicts import other_settings, setting
@@ -19,7 +20,7 @@ from reprise.papers.jing2022 import published
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.papers.jing2022.projector_spectra.networks import few
-from reprise.papers.jing2022.spectra import collapsed_values, relative
+from reprise.papers.jing2022.spectra import FLOOR, SMALLEST, collapsed_values, relative
 from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import (
@@ -41,6 +42,8 @@ NAMES = {
     "directclr": "DirectCLR, no projector",
     "start": "before training",
 }
+SEARCH = Path(__file__).parent / "search.csv"
+"""The networks of docs/collapse_search.py: settings by `point`, the first seed of which is the search."""
 PRINTED_DIM = 128
 """Of the embedding of the paper's Figure 2."""
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
@@ -92,6 +95,55 @@ def fig02(tables: Tables, params: Params) -> Figure:
 def fig07b(tables: Tables, params: Params) -> Figure:
     names = {"nonlinear": "with projector", "none": "without projector", "start": "before training"}
     return _spectra(tables, params, "representation", names, WIDTH / 2)
+
+
+@figure(
+    "Figure 7b, search",
+    reads=("spectra", "probes"),
+    caption=f"""The search for a setting in which SimCLR's representation collapses without a projector
+    (docs/collapse_search.md): a network each of 169 settings drawn at random; this run's networks without a
+    projector beside them. A setting collapses if its network has learned, to the right of the vertical line,
+    and in training its smallest singular value comes below the horizontal one, or a value below e^-4 of the
+    next larger one. Settings that do are in red, each with five further seeds of its own marker; in none do
+    all five learn and collapse. Grey: networks that did not learn: the probe gains less than {LEARNED:g}
+    points, or, below zero, is under one of raw pixels by so much. Values are cut at e^{FLOOR:g}, the
+    resolution of single precision.""",
+)
+def sec61_search(tables: Tables, params: Params) -> Figure:
+    drawn = pd.read_csv(SEARCH)
+    first, further = (networks for _, networks in drawn.groupby(drawn["seed"] > drawn["seed"].min()))
+    fig, axes = plt.subplots(figsize=(0.75 * WIDTH, 3.6))
+
+    def put(networks: pd.DataFrame, label: str, **style: Any) -> None:
+        smallest = np.exp(networks["smallest_end"].clip(lower=FLOOR))
+        axes.plot(networks["gain"], smallest, ls="", label=f"{label} ({len(networks)})", **style)
+
+    plain = {"marker": "o", "ms": 3.5, "mfc": "none"}
+    put(first[~first["learned"]], "did not learn", color="0.55", **plain)
+    put(first[first["learned"] & ~first["collapses"]], "learned", color="black", **plain)
+    for (point, seeds), marker in zip(further.groupby("point"), MARKERS[1:], strict=False):
+        own = first[first["point"] == point]
+        put(own, f"collapsed, draw {point}", color="red", marker=marker, ms=6)
+        put(seeds, f"draw {point}, further seeds", color="red", marker=marker, ms=4, mfc="none")
+    put(_without_projector(tables), f"this run, {params.data_set}", color=colors(2)[1], marker="*", ms=8)
+    axes.axvline(LEARNED, color="0.55", lw=0.8)
+    axes.axhline(SMALLEST, color="0.55", lw=0.8)
+    axes.set(
+        yscale="log", xlabel="points that the linear probe gains", ylabel="smallest singular value / largest"
+    )
+    axes.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0))
+    return fig
+
+
+def _without_projector(tables: Tables) -> pd.DataFrame:
+    """This run's networks, in the columns of the search."""
+    base = setting(tables, BASE)
+    spectra = rows(base["spectra"], net="none", what="representation", place=0)
+    values = drawable(spectra["log_value"], "none")
+    ends = values.groupby(spectra["seed"]).agg(["min", "max"])
+    full = _select(base["probes"], "none", "all").set_index("seed")
+    gains = gain(full["accuracy"], full["initial"], full)
+    return pd.DataFrame({"gain": gains, "smallest_end": ends["min"] - ends["max"]})
 
 
 @figure(
