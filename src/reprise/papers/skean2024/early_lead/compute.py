@@ -5,12 +5,14 @@ import pandas as pd
 from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.early_lead.experiment import EPOCHS, Params, epochs_between_looks, tasks
+from reprise.papers.skean2024.observations import perform
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
     probes."""
-    numbers = observations.numbers(params, context, tasks(params, context.objective))
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = observations.numbers(results)
     interval = epochs_between_looks(params)
     epochs = range(interval, EPOCHS + 1, interval)
     steps = range(params.probe_every, params.steps + 1, params.probe_every)

@@ -6,6 +6,7 @@ import pandas as pd
 from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.eigenvalue_saturation.experiment import Params, tasks
+from reprise.papers.skean2024.observations import perform
 
 SHORT = dict(zip(observations.SCALES, ("raw", "normalised"), strict=True))
 """Unscaled, and with columns of unit variance; the paper does not say which it shows."""
@@ -15,7 +16,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `eigenvalues`, the largest of view 1's embedding covariance, of one batch, at every trace;
     `traces`, the entropy of all eigenvalues and the mean correlation of the views' dimensions; `probes`, the
     final linear probes; `pilots`, what chose the methods' own learning rates."""
-    numbers = observations.numbers(params, context, tasks(params, context.objective))
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = observations.numbers(results)
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(

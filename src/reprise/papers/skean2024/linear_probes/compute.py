@@ -6,13 +6,15 @@ from reprise.contract.experiment import Context
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.linear_probes.experiment import Params, tasks
 from reprise.papers.skean2024.lineup import EPOCHS
+from reprise.papers.skean2024.observations import perform
 from reprise.papers.skean2024.training import SAME_IMAGES
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe
     at each of its tests, NaN after a divergence; `pilots`, what chose the learning rates."""
-    numbers = observations.numbers(params, context, tasks(params, context.objective))
+    results = context.results(perform, params, tasks(params, context.objective))
+    numbers = observations.numbers(results)
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
     return {
