@@ -1,7 +1,7 @@
 """Observations of the networks: online probes and traces from the log, and final linear probes."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -33,11 +33,11 @@ SCALES = ("eigenvalues", "eigenvalues_of_correlation")
 """Eigenvalues of the embeddings' covariance, and of that of columns scaled to unit variance."""
 
 
-def numbers(results: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def numbers(results: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """The numbers of all tasks, one a row: `grid_tasks.perform` says which there are, and of each network
     `loss`, `diverged` (the step), online accuracies and traces, with the `step` and the `index` of an
     eigenvalue."""
-    rows = pd.concat(results.values(), ignore_index=True)
+    rows = pd.concat(results, ignore_index=True)
     return rows.assign(own_rate=rows["own_rate"].eq(True))
 
 

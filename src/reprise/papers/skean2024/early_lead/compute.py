@@ -12,7 +12,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `online`, the online probe at regular epochs; `probes`, the final linear
     probes."""
     results = context.results(perform, params, tasks(params, context.objective))
-    numbers = observations.numbers(results)
+    numbers = observations.numbers(results.values())
     interval = epochs_between_looks(params)
     epochs = range(interval, EPOCHS + 1, interval)
     steps = range(params.probe_every, params.steps + 1, params.probe_every)

@@ -17,7 +17,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `traces`, the entropy of all eigenvalues and the mean correlation of the views' dimensions; `probes`, the
     final linear probes; `pilots`, what chose the methods' own learning rates."""
     results = context.results(perform, params, tasks(params, context.objective))
-    numbers = observations.numbers(results)
+    numbers = observations.numbers(results.values())
     traces = {
         "eigenvalues": _columns(numbers, SHORT, [*observations.RUN, "step", "index"]),
         "traces": _columns(

@@ -14,7 +14,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables of accuracies in %: `probes`, the final linear probes of each run; `online`, the online probe
     at each of its tests, NaN after a divergence; `pilots`, what chose the learning rates."""
     results = context.results(perform, params, tasks(params, context.objective))
-    numbers = observations.numbers(results)
+    numbers = observations.numbers(results.values())
     probes = observations.probe_table(numbers)
     positions = {name: position for position, name in enumerate(params.data_sets)}
     return {

@@ -11,5 +11,5 @@ from reprise.papers.skean2024.projector_and_batch.experiment import Params, task
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Table `probes`: final linear probes, at each `dim` and each `batch`."""
     results = context.results(perform, params, tasks(params, context.objective))
-    numbers = observations.numbers(results)
+    numbers = observations.numbers(results.values())
     return {"probes": observations.probe_table(numbers)}

@@ -12,6 +12,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `probes`, final linear probes at each invariance `weight`; `pilots`, what chose their learning
     rates."""
     results = context.results(perform, params, tasks(params, context.objective))
-    numbers = observations.numbers(results)
+    numbers = observations.numbers(results.values())
     tables = {"probes": observations.probe_table(numbers), "pilots": observations.pilot_table(numbers)}
     return {name: table.assign(weight=table["method"].map(weights(params))) for name, table in tables.items()}
