@@ -21,8 +21,9 @@ def check(params: Params) -> None:
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """The networks of Figure 7b and DirectCLR's at other temperatures and with other optimisers; and probed
-    by two random crops and flips of each image, if the run's probes see the images alone."""
+    """The networks of Figure 7b and DirectCLR's at other temperatures and with other optimisers; and
+    DirectCLR's probed by two random crops and flips of each image, if the run's probes see the images alone.
+    Spectra do not depend on probes, and there is no second setting of them there."""
     changes: dict[str, dict[str, Any]] = {
         f"temperature {temperature:g}": {"temperature": temperature}
         for temperature in params.other_temperatures
@@ -31,8 +32,8 @@ def alternatives(params: Params) -> dict[str, Params]:
         f"{optimiser.kind}, rate {optimiser.learning_rate:g}": {"optimiser": optimiser}
         for optimiser in params.other_optimisers
     }
-    if not params.probe_views:
-        changes["probe of two crops and flips"] = {"probe_views": 2}
+    if not params.probe_views and "directclr" in params.nets:
+        changes["probe of two crops and flips"] = {"probe_views": 2, "nets": ("directclr",)}
     own = {
         "nets": few(params.nets), "further_sets": (), "seeds": min(params.seeds, params.further_seeds),
         "other_temperatures": (), "other_optimisers": (),
