@@ -100,7 +100,9 @@ def test_the_published_widths_are_the_settings_of_a_batch_of_256():
 def test_a_config_reaches_a_hyperparameter_and_departs_from_the_paper():
     params = overridden(LinearProbes, {"objectives": {"simclr": {"temperature": 0.5}}}, "mine.yaml")
     assert spec_of(params, "simclr").objective.temperature == 0.5
-    assert departures(params) == ["objectives.simclr.temperature: 0.5 (authors' code: 0.2)"]
+    assert departures(params) == ["objectives.simclr.temperature: 0.5 (paper: 0.2)"]
+    queue = overridden(LinearProbes, {"objectives": {"mocov2": {"queue": 64}}}, "mine.yaml")
+    assert departures(queue) == ["objectives.mocov2.queue: 64 (authors' code: 32768)"]
 
 
 def test_the_published_optimiser():

@@ -12,7 +12,13 @@ from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import MLP
 from reprise.papers.skean2024 import lineup
 from reprise.papers.skean2024.lineup import narrowed
-from reprise.papers.skean2024.training import PRETRAINED_ON, OneDataSet, Training, check_data
+from reprise.papers.skean2024.training import (
+    PRETRAINED_ON,
+    OneDataSet,
+    OnOtherImages,
+    Training,
+    check_data,
+)
 from reprise.training import grid
 from reprise.training.grid import Net, Pilot, Pixels, Supervised, Task
 from reprise.training.image_settings import Source
@@ -197,4 +203,5 @@ def check(params: OneDataSet) -> None:
     Raises:
         RepriseError: naming what is missing, where, and what to do.
     """
-    check_data([params.data_set, *params.other_images], params.root)
+    others = params.other_images if isinstance(params, OnOtherImages) else ()
+    check_data([params.data_set, *others], params.root)

@@ -101,10 +101,11 @@ def entropy(eigenvalues: Float[np.ndarray, " dim"]) -> float:
 
 
 def pilot_table(numbers: pd.DataFrame) -> pd.DataFrame:
-    """One row per method and rate of the grid: the pilot's `held_out` accuracy in %, NaN if it diverged or a
-    grid of one rate needed none, and whether the rate is the `chosen` one."""
+    """One row per method and rate of the grid: its pilots' mean `held_out` accuracy in %, NaN if one diverged
+    or a grid of one rate needed none, and whether the rate is the `chosen` one."""
     cell = ["images", "method", "learning_rate"]
-    accuracies = numbers.loc[numbers["what"] == "held_out", [*cell, "value"]]
+    pilots = numbers.loc[numbers["what"] == "held_out"].groupby(cell)["value"]
+    accuracies = pilots.agg(lambda values: values.mean(skipna=False)).reset_index()
     own = numbers.loc[numbers["own_rate"], cell].drop_duplicates().assign(chosen=True)
     table = accuracies.rename(columns={"value": "held_out"}).merge(own, how="outer", on=cell)
     return table.assign(chosen=table["chosen"].notna())

@@ -18,6 +18,14 @@ PER_RUN = {"learning_rate": "each run has its own"}
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 
+FROM_SCRIPTS = (
+    *("swav.temperature", "swav.prototypes", "simsiam.hidden", "byol.hidden", "byol.momentum"),
+    *(f"mocov2.{name}" for name in ("temperature", "queue", "momentum", "final_momentum")),
+    *(f"dino.{name}" for name in type(Objectives().dino).model_fields),
+    *(f"corinfomax.{name}" for name in ("attraction", "forgetting", "epsilon")),
+    *("byol.final_momentum", "barlow_twins.scale", "w_mse_2.sub_batch"),
+)
+"""Hyperparameters that the paper does not state."""
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
 """The pre-training split where it differs from `train`, the split for linear probes."""
 SAME_IMAGES = {
@@ -61,23 +69,26 @@ class Training(ImageTraining):
         WarmupCosine(warmup=0.01), "Section 6.1", unstated={"warmup": "solo-learn's 10 of 1000 epochs"}
     )
     learning_rates: tuple[Rate, ...]
-    pilot_steps: int = ours(
-        0, "steps of the pilots that choose each method's learning rate; 0: as many as a run's", ge=0
+    pilot_steps: int | None = ours(
+        None,
+        "steps of the pilots that choose each method's learning rate; by default as many as a run's",
+        ge=1,
     )
     pilot_seeds: int = ours(1, "pilots at each rate, whose mean accuracy on held-out images chooses", ge=1)
     batch: int = stated(256, "Sections 5.2 and 6.1", ge=8)
     full_width_batch: int = stated(256, "the batch at which widths are as published", ge=8)
-    objectives: Objectives = from_code(Objectives(), "of the scripts for STL-10; `lineup` has the exceptions")
+    objectives: Objectives = stated(
+        Objectives(),
+        "Appendix B.1; Barlow Twins' λ: Section 6.2; FroSSL's: Section 3.1",
+        code=dict.fromkeys(FROM_SCRIPTS, "the scripts for STL-10, or solo-learn's; `lineup` says which"),
+    )
     precision: Literal["float32", "bfloat16"] = from_code("float32", "for CIFAR; elsewhere mixed, 16 bits")
     probe: Probe = stated(Probe(), "Section 6.1: a tenth of the rate after 60 and 80 of 100 epochs")
     trace_every: int = ours(0, "steps between traces of the spectrum, which Figure 3 uses; 0 for none", ge=0)
     probe_every: int = ours(
         0, "steps between tests of the online probe, which Table 3 and Figure 4 use; 0 for none", ge=0
     )
-    online_images: int = ours(0, "test images of the online probe; 0 for all", ge=0)
-    other_images: tuple[DataSetName, ...] = ours(
-        (), "each a setting of its own, with FroSSL and Figure 3's methods"
-    )
+    online_images: int | None = ours(None, "test images of the online probe; by default all", ge=1)
     seeds: int = ours(3, "independent weights, orders of the images and augmentations", ge=1)
 
     @property
@@ -93,7 +104,13 @@ class OneDataSet(Training):
     steps: int
 
 
-S = TypeVar("S", bound=OneDataSet)
+class OnOtherImages(OneDataSet):
+    """Trainings on one data set, and on others as settings of their own."""
+
+    other_images: tuple[DataSetName, ...] = ours((), "sets of images, each a setting of its own")
+
+
+S = TypeVar("S", bound=OnOtherImages)
 
 
 def on_other_images(params: S) -> dict[str, S]:

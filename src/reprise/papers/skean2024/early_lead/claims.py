@@ -11,7 +11,7 @@ from reprise.evidence.comparison import Comparison, Measure, above, below, near
 from reprise.evidence.edits import plus, swapped
 from reprise.evidence.measures import Wide, column, interned
 from reprise.papers.skean2024.early_lead.experiment import EPOCHS, LOOKS, PAIR, SHOWN
-from reprise.papers.skean2024.learned import above_start, learned
+from reprise.papers.skean2024.learned import learned
 from reprise.papers.skean2024.printed import CATCHES_UP
 from reprise.papers.skean2024.published import NEEDS, Number, numbers_of
 
@@ -59,7 +59,7 @@ def _unit(column: str) -> str:
 
 
 def _leads(column: str, lead: Measure) -> Comparison:
-    return above(lead, 0.0, unit=_unit(column), premise=above_start("probes", method="frossl"))
+    return above(lead, 0.0, unit=_unit(column), learned=learned("probes", method="frossl"))
 
 
 @claim(

@@ -9,7 +9,7 @@ from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import location, stated, unstated
 from reprise.datasets.catalogue import DataSetName
 from reprise.papers.skean2024 import nets
-from reprise.papers.skean2024.training import PER_RUN, OneDataSet, Rate, on_other_images
+from reprise.papers.skean2024.training import PER_RUN, OnOtherImages, Rate, on_other_images
 from reprise.training.grid import Task
 from reprise.training.image_settings import Probe
 from reprise.training.optimisers import SGD, AdamW, OptimiserSpec
@@ -23,7 +23,7 @@ LOOKS = (10, 20, 30)
 """Epochs of Figure 4 after which claims read."""
 
 
-class Params(OneDataSet, TakesLosses):
+class Params(OnOtherImages, TakesLosses):
     """FroSSL and Barlow Twins in exactly the same setup; an epoch is a hundredth of the steps."""
 
     data_set: DataSetName = stated("imagenet", "Section 6.2")

@@ -29,10 +29,13 @@ EIGENVALUES = Quotation(
     "matrices",
     at="Abstract",
 )
+GATE = (
+    "that networks count whose probe is above its random initialisation, after networks of 3,000 steps that "
+    "had to gain 15 points"
+)
 LOOKED = (
     "which reading of Figure 3 is the paper's, and that the others are ours, after the verdicts on each had "
-    "been seen; the logarithm of steps, and that networks count whose probe has risen above its random "
-    "initialisation, after networks of 3,000 steps that had to gain 15 points"
+    f"been seen; the logarithm of steps; {GATE}"
 )
 
 
@@ -151,7 +154,8 @@ def outperforms(one: Metric) -> Claim:
     ),
     word="best-conditioned",
     reading="Section 1 names no winner; that it is FroSSL, by the condition number, we read from Figure 3",
-    looked="that the superlative is judged against each method, after it had been on average over them",
+    looked="that the superlative is judged against each method, after it had been on average over them; "
+    + GATE,
     broken_by=METRICS[0].broken("raw"),
 )
 def best_conditioned() -> Cells:
@@ -170,7 +174,7 @@ def best_conditioned() -> Cells:
     partial=True,
     reading="ours: Section 3.2 normalises the variance unless otherwise specified, Figure 3 does not say "
     "whether it does, and a shared rate may suit one method better than another",
-    looked=LOOKED,
+    looked=f"{LOOKED}; other images as a setting, after they had been cells here",
     broken_by=together(*(one.broken(*SCALES) for one in METRICS)),
 )
 def other_readings() -> Cells:
@@ -199,9 +203,9 @@ def rise(method: str, index: int) -> Measure:
     return measure
 
 
-def both_rise(one: pd.Series, other: pd.Series) -> pd.Series:
-    """1 where both eigenvalues rise."""
-    return (one.notna() & other.notna()).astype(float)
+def all_rise(one: pd.Series, other: pd.Series, probe: pd.Series) -> pd.Series:
+    """1 where both eigenvalues rise, and so does the probe."""
+    return (one.notna() & other.notna() & probe.eq(1)).astype(float)
 
 
 def or_horizon(rises: Measure) -> Measure:
@@ -219,23 +223,20 @@ def or_horizon(rises: Measure) -> Measure:
     quantifier="generic",
     word="occurs in the nonlinear regime",
     reading=f"stepwise: the first eigenvalue has risen by half before the {TOP}th has (ours)",
-    looked="the premise, that both eigenvalues rise, after some had fallen",
+    looked=f"the premise, that both eigenvalues rise, after some had fallen; {GATE}",
     broken_by=swapped("eigenvalues", "index", 1, TOP),
 )
 def stepwise_nonlinear() -> Cells:
     for method in (*FIGURE3_PUBLISHED, "frossl"):
         first, last = rise(method, 1), rise(method, TOP)
+        probe = above_start("probes", own_rate=SHARED, method=method).measure
+        premise = Premise(
+            f"rise of the probe, the largest and the {TOP}th eigenvalue in every run: one of them falls",
+            applied(all_rise, first, last, probe),
+        )
         yield (
             METHODS[method].name,
-            below(
-                or_horizon(first),
-                or_horizon(last),
-                unit="steps",
-                premise=Premise(
-                    f"rise of both eigenvalues in every run: the largest or the {TOP}th ends below its start",
-                    applied(both_rise, first, last),
-                ),
-            ),
+            below(or_horizon(first), or_horizon(last), unit="steps", premise=premise),
         )
 
 
@@ -252,8 +253,9 @@ def accuracy(method: str, own_rate: bool) -> Measure:
     quotes=Quotation("A learning rate of 0.1 was best for all objectives", at="Section 5.2"),
     word="best for all objectives",
     reading="ours: after Figure 3's steps, not after 100 epochs, and within the margin of accuracies; a "
-    "network that diverges has 0 %; where a method's pilots, of one seed, choose the shared rate, both are "
-    "the same networks",
+    "network that diverges has 0 %; where a method's pilots choose the shared rate, both are the same "
+    "networks; a run's rates may go beyond the paper's sweep, whose highest is the shared one",
+    looked=GATE,
     broken_by=plus("probes", "top1", -20.0, own_rate=SHARED),
 )
 def shared_rate_best() -> Cells:

@@ -13,7 +13,7 @@ from reprise.papers.skean2024.lineup import FIGURE3
 from reprise.papers.skean2024.training import (
     PER_RUN,
     SAME_IMAGES,
-    OneDataSet,
+    OnOtherImages,
     Rate,
     check_methods,
     on_other_images,
@@ -26,7 +26,7 @@ SHARED_RATE = 0.1
 """Section 5.2: 'best for all objectives'."""
 
 
-class Params(OneDataSet, TakesLosses):
+class Params(OnOtherImages, TakesLosses):
     """Figure 3's methods on one data set; the last step is the horizon on which saturation depends."""
 
     data_set: DataSetName = stated("stl10", "Section 5.2")

@@ -44,7 +44,7 @@ def fig03(tables: Tables, params: Params) -> Figure:
     "Figure 3, own learning rates",
     reads=("eigenvalues", "traces"),
     caption=f"""{HOW} Each method uses its own learning rate: of a grid that all methods share, the one whose
-    pilot, a run of another seed, has the best linear probe on a held-out fifth of the training images.""",
+    pilots, runs of other seeds, have the best linear probes on a held-out fifth of the training images.""",
 )
 def fig03_own_rates(tables: Tables, params: Params) -> Figure:
     return _spectra(tables, params, "own-rate")

@@ -45,7 +45,7 @@ EARLY_STEPS = 12_300
 """Those of 30 epochs of STL-10, of 410 steps each."""
 SHARES = (
     "the paper's epochs 3, 10, 30, 50 and 100 are steps 1,230 to 41,000; a shorter run looks once at each of "
-    "the same shares of its steps (ours)"
+    "about the same shares of its steps (ours)"
 )
 WITHIN = "competitive: within the margin of accuracies, as of the printed numbers (ours)"
 VARIETY = "other methods: those of Figure 3 (ours); the sentence names none"
@@ -88,8 +88,10 @@ def mean_lead(method: str) -> Measure:
 
 
 def early(method: str) -> Measure:
-    """A method's mean over the tests of the online probe in the first 30 epochs of STL-10."""
-    return each_seed(mean, column("online", "top1", method=method, step=lambda steps: steps <= EARLY_STEPS))
+    """A method's mean over the tests of the online probe in the first 30 epochs of STL-10; after a divergence
+    they count 0."""
+    tests = column("online", "top1", method=method, step=lambda steps: steps <= EARLY_STEPS)
+    return each_seed(mean, or_nothing(tests))
 
 
 def behind(method: str, epoch: int) -> Measure:
@@ -131,7 +133,7 @@ def ahead(methods: Sequence[str], epochs: Sequence[int], margin: float = 0.0) ->
 def not_behind(methods: Sequence[str]) -> Cells:
     """FroSSL is at most the margin of accuracies behind every method on every data set."""
     for method, (place, size) in product(methods, SIZES.items()):
-        leads = difference(accuracy(place, "frossl"), accuracy(place, method))
+        leads = difference(accuracy(place, "frossl"), or_nothing(accuracy(place, method)))
         has_learned = learned("probes", place=place, method="frossl")
         yield (
             f"{METHODS[method].name}, {size}",
@@ -164,8 +166,8 @@ def some_require_more_epochs() -> Cells:
     quantifier="generic",
     word="converges more quickly than",
     partial=True,
-    reading=f"{VARIETY}; a run of fewer steps is judged by all of them, where FroSSL's probe has risen above "
-    "its random initialisation",
+    reading=f"{VARIETY}; a run of fewer steps is judged by all of them, where FroSSL's final probe or the "
+    "other method's is above its random initialisation; a diverged network has 0 %",
     looked="the three methods, the mean over tests of the probe and the gate, after Table 3's epochs at the "
     "same shares of a run's steps, of all methods, had been judged",
     broken_by=NOTHING_ONLINE,
@@ -174,7 +176,7 @@ def converges_quicker() -> Cells:
     for method in FIGURE3_PUBLISHED:
         quicker = above(
             early("frossl"), early(method), unit="% online top-1", range=PERCENT,
-            premise=above_start(of_table3, method="frossl"),
+            premise=above_start(of_table3, any_of=True, method=("frossl", method)),
         )  # fmt: skip
         yield METHODS[method].name, quicker
 
@@ -288,7 +290,8 @@ def logs_help(method: str) -> Claim:
         quotes=NOTICEABLY_WORSE,
         quantifier="generic",
         word="noticeably worse performance than",
-        reading=f"the loss {NO_LOGS[method]}; the paper does not give its scale; a diverged network has 0 %",
+        reading=f"the loss {NO_LOGS[method]}; the paper gives neither its scale nor its rate, and trials "
+        "found none at which it learned more (docs/image_task.md); a diverged network has 0 %",
         broken_by=BEHIND,
     )
     def with_logs_above() -> Cells:

@@ -26,6 +26,7 @@ class Params(Training, TakesLosses):
     learning_rates: tuple[Rate, ...] = stated((0.3,), "Section 6.1", min_length=1)
     methods: tuple[str, ...] = ours(tuple(METHODS), "the methods of Table 2, plus variants of three of them")
     online: DataSetName = stated("stl10", "Table 3")
+    other_images: tuple[DataSetName, ...] = ours((), "sets of images, each a setting with Figure 3's methods")
     looks: tuple[Steps, ...] = stated(
         (1230, 4100, 12_300, 20_500, 41_000), "Table 3: epochs 3, 10, 30, 50 and 100, of 410 steps"
     )
@@ -91,7 +92,8 @@ def alternatives(params: Params) -> dict[str, Params]:
         name: params.model_copy(
             update={
                 "data_sets": (name, next(many for many, images in SAME_IMAGES.items() if images == name)),
-                "online": name, "methods": few, "other_images": (),
+                "online": name, "steps": 2 * (params.steps[params.data_sets.index(params.online)],),
+                "methods": few, "other_images": (),
             }
         )
         for name in params.other_images

@@ -22,8 +22,8 @@ from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable, legend_entries
 
-RULE = """Each method uses its own learning rate: of a grid that all methods share, the one whose pilot, a
-    run of another seed, has the best linear probe on a held-out fifth of the training images; test images
+RULE = """Each method uses its own learning rate: of a grid that all methods share, the one whose pilots,
+    runs of other seeds, have the best linear probes on a held-out fifth of the training images; test images
     play no part in the choice. All methods have the same steps, batches, views and seeds."""
 
 
@@ -244,10 +244,10 @@ CHOSEN: dict[str, Any] = {"marker": "o", "ms": 7, "mfc": "none", "ls": "", "colo
 @figure(
     "Table 2, learning rates",
     reads=("pilots", "probes"),
-    caption="""The pilots behind Table 2: accuracy of a linear probe on a held-out fifth of the training
-    images after a pilot of each method, a run of another seed, at each learning rate of the shared grid. A
+    caption="""The pilots behind Table 2: mean accuracy of linear probes on a held-out fifth of the training
+    images after pilots of each method, runs of other seeds, at each learning rate of the shared grid. A
     ring marks the chosen rate, a dotted line the probe of the random initialisation on the test images. A
-    cross at the left marks a rate at which the pilot diverged.""",
+    cross at the left marks a rate at which a pilot diverged.""",
 )
 def learning_rates(tables: Tables, params: Params) -> Figure:
     methods = with_other_losses(tables, params)

@@ -21,7 +21,7 @@ from reprise.plotting.style import LINES, MARKERS, PERCENT, WIDTH, band, colors,
     caption=f"""FroSSL's linear probe against the weight of its invariance term relative to the variance
     terms; the paper found equal weights, 1, best, and shows no numbers. Thick: each weight at its own
     learning rate, mean and 95 % interval over seeds, cut to [0, 100 %]. Thin: the pilots that chose the
-    rates, runs of another seed, on held-out training images. {CAPTION}""",
+    rates, runs of other seeds, on held-out training images, on average over them. {CAPTION}""",
 )
 def sec31_tradeoff(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
