@@ -29,6 +29,7 @@ from reprise.papers.skean2024.published import numbers_of
 from reprise.storage.closure import closure
 from reprise.training.batches import batch_indices
 from reprise.training.grid import Net
+from reprise.training.grid_tasks import settled
 from reprise.training.image_settings import Probe
 from reprise.training.image_tasks import Network, observed
 from reprise.training.images import assemble
@@ -186,6 +187,19 @@ def test_pilots_have_a_seed_and_steps_of_their_own():
     assert {source.name for pilot in one.pilots for source in pilot.probed} == {"shapes"}
     assert nets.net(tiny(), budget, "frossl", "shapes", 0).pilots == ()
     assert nets.net(params, budget, "frossl", "shapes", 0, rate=0.1).pilots == ()
+
+
+@pytest.mark.parametrize(("worst", "rate"), [(10.0, 0.01), (30.0, 0.1), (math.nan, 0.01)])
+def test_pilots_of_several_seeds_choose_by_their_mean(worst, rate):
+    params = tiny(learning_rates=(0.01, 0.1), pilot_seeds=3)
+    net = nets.net(params, nets.budget(params, 5, "shapes"), "frossl", "shapes", 0)
+    held_out = {0.01: [50.0, 50.0, 50.0], 0.1: [65.0, 65.0, worst]}
+
+    def ask(pilot):
+        value = held_out[pilot.spec.optimiser.learning_rate][pilot.spec.seed - PILOT_SEED]
+        return pd.DataFrame({"value": [value]})
+
+    assert settled(net, ask).spec.optimiser.learning_rate == rate
 
 
 def test_a_run_goes_on_at_the_rate_of_its_best_pilot(tmp_path):
