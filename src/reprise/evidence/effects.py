@@ -33,7 +33,7 @@ SMALLEST = (
     Smallest("log-log slope", 0.075, r"slope|^power of"),
     Smallest("eigenvalue, condition number: natural logarithm", 0.05, r"^log condition number"),
     Smallest("eigenvalue, condition number: decimal logarithm", 0.05 / math.log(10), r"^log10 of λ"),
-    Smallest("time to an event: decimal logarithm", 0.05 / math.log(10), r"^log10 of steps"),
+    Smallest("saturation: decimal logarithm", 0.05 / math.log(10), r"^log10 of steps"),
     Smallest("condition number", 0.05, r"^condition number|eigenvalue$", relative=True),
     Smallest("stable or effective rank", 0.05, r"\brank\b", relative=True),
     Smallest("count", 1.0, r"collapsed|local optima|^steps|tokens$|^fields$|^cells$"),
