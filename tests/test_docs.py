@@ -80,4 +80,5 @@ def test_the_table_of_smallest_effects_is_that_of_the_code():
 
 
 def words(text):
-    return re.findall(r"accuracy|score|share|entropy|eigenvalue|condition number|saturation|rank|slope|count", text)
+    kinds = "accuracy|score|share|entropy|eigenvalue|condition number|saturation|rank|slope|count"
+    return re.findall(kinds, text)
