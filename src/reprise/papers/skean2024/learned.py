@@ -28,8 +28,8 @@ def learned(probes: Source, /, **where: Any) -> Measure:
 
 
 def above_start(probes: Source, /, *, any_of: bool = False, **where: Any) -> Premise:
-    """That in every run the linear probes of these networks are above those of their random initialisation,
-    by however little: a sentence about first epochs asks for no more.
+    """Returns the premise of a sentence about first epochs: in every run, the linear probes of these networks
+    are above those of their random initialisation, by however little.
 
     Args:
         probes, where: as for `learned`.

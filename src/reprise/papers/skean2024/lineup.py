@@ -73,7 +73,7 @@ METHODS: dict[str, Method] = {
 
 
 class Objectives(Settings):
-    """What each method learns by; a method's field is its key with `_` for `-`. Widths are those of a batch
+    """The objective of each method, in a field named by its key with `_` for `-`. Widths are those of a batch
     of 256."""
 
     # B.1: τ = .2 and d = 256, as in solo-learn for CIFAR-100; the scripts have .5 and 512.

@@ -74,7 +74,8 @@ def learned(*nets: str) -> Measure:
 
 
 def collapse_to_prevent(**where: Any) -> Premise:
-    """That the representation collapses in training without a projector, or the images are ImageNet's."""
+    """Returns the premise that the representation collapses in training without a projector. On ImageNet,
+    whose collapse the paper shows, it holds by itself."""
     after, before = (
         each_seed(has_collapse, _spectrum(net, "representation", where)) for net in ("none", START)
     )

@@ -42,7 +42,7 @@ NO_LOGS = {
     "frossl-no-logs-matched": "weighted so that its gradient is FroSSL's at step 0",
 }
 EARLY_STEPS = 12_300
-"""Those of 30 epochs of STL-10, of 410 steps each."""
+"""The steps of 30 epochs of STL-10, 410 each."""
 SHARES = (
     "the paper's epochs 3, 10, 30, 50 and 100 are steps 1,230 to 41,000; a shorter run looks once at each of "
     "about the same shares of its steps (ours)"
