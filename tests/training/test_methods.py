@@ -14,7 +14,6 @@ from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.projectors import Identity
 from reprise.training.images import assemble
-from reprise.training.methods import Method
 from reprise.training.spec import Spec
 
 VIEWS = Views(tiny.RECIPE)(tiny.data().images[:16], torch.Generator().manual_seed(1))
@@ -223,15 +222,6 @@ def test_settings_of_a_loss_are_its_keyword_arguments_with_its_own_defaults(name
     defaults = {each.name: each.default for each in arguments if each.kind is each.KEYWORD_ONLY}
     settings = tiny.objective(name)
     assert settings.loss() is function
-    assert settings.hyperparameters == defaults
-
-
-@pytest.mark.parametrize("name", [*tiny.STATEFUL, "directclr"])
-def test_settings_of_a_method_are_its_keyword_arguments_with_its_own_defaults(name):
-    settings = tiny.objective(name)
-    (method,) = (each for each in Method.__subclasses__() if each.__name__.lower() == name)
-    arguments = inspect.signature(method).parameters.values()
-    defaults = {each.name: each.default for each in arguments if each.kind is each.KEYWORD_ONLY}
     assert settings.hyperparameters == defaults
 
 

@@ -75,7 +75,8 @@ class Student(nn.Module):
 
 
 class Method(nn.Module):
-    """Base class of methods. Hyperparameters are keyword arguments of the constructor.
+    """Base class of methods. Hyperparameters are keyword arguments of the constructor; `training.objective`
+    describes them and has their defaults.
 
     Args:
         steps: length of the whole training, for quantities that change during it.
@@ -139,16 +140,11 @@ class Stateless(Method):
 class DirectCLR(Method):
     """Jing et al. 2022: a loss on the first dimensions of the representation, without a projector.
 
-    Args:
-        dimensions: d0, 360 of 2048 in the paper.
-
     Raises:
         RepriseError: if there is a projector.
     """
 
-    def __init__(
-        self, student: Student, steps: int, *, dimensions: int = 360, temperature: float = 0.1
-    ) -> None:
+    def __init__(self, student: Student, steps: int, *, dimensions: int, temperature: float) -> None:
         super().__init__(student, steps)
         if not isinstance(student.projector, nn.Identity):
             raise RepriseError("objective 'directclr': it uses the representation; choose projector 'none'")
@@ -184,13 +180,9 @@ class Supervised(Method):
 
 
 class SimSiam(Method):
-    """Chen and He 2021: a predictor, and no gradient through the target. The predictor's rate is constant.
+    """Chen and He 2021: a predictor, and no gradient through the target. The predictor's rate is constant."""
 
-    Args:
-        hidden: hidden width of the predictor.
-    """
-
-    def __init__(self, student: Student, steps: int, *, hidden: int = 512) -> None:
+    def __init__(self, student: Student, steps: int, *, hidden: int) -> None:
         super().__init__(student, steps)
         self.predictor = MLP(dims=(hidden, student.dim)).build(student.dim)
 
@@ -229,21 +221,16 @@ class Teacher(nn.Module):
 
 
 class BYOL(Method):
-    """Grill et al. 2020: a predictor, and a teacher as the target.
-
-    Args:
-        hidden: hidden width of the predictor.
-        momentum, final_momentum: of the teacher.
-    """
+    """Grill et al. 2020: a predictor, and a teacher as the target."""
 
     def __init__(
         self,
         student: Student,
         steps: int,
         *,
-        hidden: int = 4096,
-        momentum: float = 0.99,
-        final_momentum: float = 1.0,
+        hidden: int,
+        momentum: float,
+        final_momentum: float,
     ) -> None:
         super().__init__(student, steps)
         self.predictor = MLP(dims=(hidden, student.dim)).build(student.dim)
@@ -260,12 +247,7 @@ class BYOL(Method):
 
 class MoCo(Method):
     """Chen et al. 2020 (v2), symmetric: queries of one view against the teacher's keys of the other, with a
-    queue of that view's latest keys as negatives.
-
-    Args:
-        queue: length of each queue.
-        momentum, final_momentum: of the teacher.
-    """
+    queue of that view's latest keys as negatives."""
 
     queue: Tensor
 
@@ -274,10 +256,10 @@ class MoCo(Method):
         student: Student,
         steps: int,
         *,
-        temperature: float = 0.2,
-        queue: int = 65536,
-        momentum: float = 0.999,
-        final_momentum: float = 0.999,
+        temperature: float,
+        queue: int,
+        momentum: float,
+        final_momentum: float,
     ) -> None:
         super().__init__(student, steps)
         self.temperature = temperature
@@ -307,10 +289,6 @@ class SwAV(Method):
 
     As in the authors' code, prototypes are scaled to unit length before each forward pass, and no gradient
     flows through that normalisation.
-
-    Args:
-        prototypes: number of prototypes.
-        frozen: number of initial steps during which the prototypes stay fixed.
     """
 
     def __init__(
@@ -318,11 +296,11 @@ class SwAV(Method):
         student: Student,
         steps: int,
         *,
-        prototypes: int = 3000,
-        temperature: float = 0.1,
-        epsilon: float = 0.05,
-        iterations: int = 3,
-        frozen: int = 0,
+        prototypes: int,
+        temperature: float,
+        epsilon: float,
+        iterations: int,
+        frozen: int,
     ) -> None:
         super().__init__(student, steps)
         self.prototypes = nn.Linear(student.dim, prototypes, bias=False)
@@ -342,16 +320,7 @@ class SwAV(Method):
 
 
 class DINO(Method):
-    """Caron et al. 2021, with two views. The projector's output is the bottleneck before the prototypes.
-
-    Args:
-        prototypes: number of outputs.
-        warm_temperature, warmup: the teacher's temperature at step 0, and the number of steps over which it
-            moves linearly to `teacher_temperature`.
-        centre_momentum: of the running mean of the teacher's outputs.
-        momentum, final_momentum: of the teacher.
-        frozen: number of initial steps during which the last layer stays fixed.
-    """
+    """Caron et al. 2021, with two views. The projector's output is the bottleneck before the prototypes."""
 
     centre: Tensor
 
@@ -360,15 +329,15 @@ class DINO(Method):
         student: Student,
         steps: int,
         *,
-        prototypes: int = 4096,
-        student_temperature: float = 0.1,
-        teacher_temperature: float = 0.07,
-        warm_temperature: float = 0.04,
-        warmup: int = 0,
-        centre_momentum: float = 0.9,
-        momentum: float = 0.996,
-        final_momentum: float = 1.0,
-        frozen: int = 0,
+        prototypes: int,
+        student_temperature: float,
+        teacher_temperature: float,
+        warm_temperature: float,
+        warmup: int,
+        centre_momentum: float,
+        momentum: float,
+        final_momentum: float,
+        frozen: int,
     ) -> None:
         super().__init__(student, steps)
         self.prototypes = nn.Linear(student.dim, prototypes, bias=False)
@@ -413,11 +382,7 @@ class DINO(Method):
 
 
 class CorInfoMax(Method):
-    """Ozsoy et al. 2022, with running means and covariances of the embeddings.
-
-    Args:
-        attraction, forgetting, epsilon: as in `objectives.corinfomax`.
-    """
+    """Ozsoy et al. 2022, with running means and covariances of the embeddings."""
 
     mean: Tensor
     covariance: Tensor
@@ -427,9 +392,9 @@ class CorInfoMax(Method):
         student: Student,
         steps: int,
         *,
-        attraction: float = 500.0,
-        forgetting: float = 0.01,
-        epsilon: float = 1e-6,
+        attraction: float,
+        forgetting: float,
+        epsilon: float,
     ) -> None:
         super().__init__(student, steps)
         for name, tensor in objectives.Moments.initial(student.dim)._asdict().items():
