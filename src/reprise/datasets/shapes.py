@@ -250,7 +250,12 @@ SHAPES_10 = Shapes(
 SHAPES_64 = replace(SHAPES_10, name="shapes-64", counts={"train": 20_000, "test": 4000}, side=64)
 SHAPES_80 = replace(SHAPES_10, name="shapes-80", classes=len(SHAPES) * len(COLOURS), coloured=True)
 SHAPES_16, SHAPES_16_80 = (
-    replace(data_set, name=data_set.name.replace("shapes", "shapes-16"), side=16)
+    replace(
+        data_set,
+        name=data_set.name.replace("shapes", "shapes-16"),
+        normalisation=Normalisation((0.199,), (0.172,)),
+        side=16,
+    )
     for data_set in (SHAPES_10, SHAPES_80)
 )
 SHAPES_BRIGHT = replace(
