@@ -70,7 +70,7 @@ def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = (
     verdict: str = row["verdict"]
     if verdict == "contradicted":
         return _how_contradicted(row)
-    if verdict == "reproduced" and row["exceptions"]:
+    if verdict == "reproduced" and row["every"] not in ("", "reproduced"):
         return "holds on average"
     if verdict == "reproduced" and row["stands"] == "everywhere":
         return "reproduced everywhere"

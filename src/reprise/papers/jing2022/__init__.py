@@ -2,8 +2,8 @@
 
 TITLE = "Understanding Dimensional Collapse in Contrastive Self-supervised Learning"
 VERSION = (
-    "arXiv:2110.09348v1, October 2021, by whose numbers figures are named here (the version of ICLR 2022 has "
-    "more, and a Table 2, which are not judged)"
+    "arXiv:2110.09348v1, October 2021, whose numbers of figures we use (the version of ICLR 2022 has more "
+    "figures and a Table 2, which we did not judge)"
 )
 BIBTEX = """@inproceedings{jing2022understanding,
   title     = {Understanding Dimensional Collapse in Contrastive Self-supervised Learning},

@@ -24,7 +24,7 @@ ERRATA: list[Erratum] = [
         "typo",
         "Appendix B.1",
         "Barlow Twins' λ = .05 as recommended by Zbontar et al. (2021)",
-        "they recommend .005, which Section 6.2 uses, with the same words",
+        "they recommend .005, which Section 6.2 uses, citing them too",
         changes_result=True,
     ),
     read(

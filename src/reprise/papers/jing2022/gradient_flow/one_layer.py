@@ -154,8 +154,8 @@ def amplitudes(rng: Random, largest: int) -> Amplitudes:
 
 @formula(
     "lemma2/amplitude",
-    "The matrix X is positive definite below the amplitude of the augmentation at which its weighted "
-    "covariance stops being under that of data that span all inputs, and has a negative eigenvalue above it.",
+    "For data that span all inputs, the matrix X is positive definite as long as the weighted covariance of "
+    "the augmentation is below that of the data in every direction, and has a negative eigenvalue beyond.",
     at="Section 4.2, after Lemma 2",
     quotes=Quotation(
         "the amplitude of augmentation determines whether X is a positive definite matrix",

@@ -55,8 +55,8 @@ def misaligned(arm: str) -> Change:
 
 @claim(
     "jing2022/sec61/frozen-aligned",
-    """In two linear layers W1 aligns with a frozen W2 as well as with a free one, as Section 6.1 suspects of
-    encoders and projectors.""",
+    """In two linear layers W1 aligns with a frozen W2 as well as with a free one: Section 6.1 suspects that
+    one of two such layers has to move, and not how well they then align.""",
     at=PROPOSITION_1,
     form="ours",
     word="as well as",
@@ -70,8 +70,8 @@ def frozen_aligned() -> Comparison:
 
 @claim(
     "jing2022/sec61/diagonal-aligned",
-    """In two linear layers W1 aligns with a W2 that is constrained to be diagonal as well as with a free one,
-    as Section 6.1 suspects of encoders and projectors.""",
+    """In two linear layers W1 aligns with a W2 that is constrained to be diagonal as well as with a free one:
+    Section 6.1 suspects that one of two such layers has to move, and not how well they then align.""",
     at=PROPOSITION_1,
     form="ours",
     word="as well as",

@@ -126,7 +126,7 @@ def _panel(axes: Axes, curves: pd.DataFrame, metrics: pd.DataFrame, scale: str, 
     before that tenth; - if it does not in some seed), for unscaled embeddings and for columns of unit
     variance; the mean correlation of the dimensions between the views, without which a flat spectrum says
     little; the top-1 accuracy of a linear probe, and its gain over random initialisation in percentage
-    points.""",
+    points, in which a network whose probe is not above raw pixels counts by its distance from them.""",
 )
 def fig03_metrics(tables: Tables, params: Params) -> pd.DataFrame:
     lines = []

@@ -161,7 +161,7 @@ def some_require_more_epochs() -> Cells:
 @claim(
     "skean2024/abstract/converges-quicker",
     f"""FroSSL's online accuracy is above those of SimCLR, VICReg and Barlow Twins, on average over them and
-    over the first {EARLY_STEPS:,} steps, which are 30 epochs of STL-10.""",
+    over the first {EARLY_STEPS:,} steps, which are 30 epochs of STL-10, or all of a shorter run.""",
     quotes=Quotation("FroSSL converges more quickly than a variety of other SSL methods", "Abstract"),
     quantifier="generic",
     word="converges more quickly than",
