@@ -75,6 +75,17 @@ DATA_SETS: dict[str, DataSet] = {
 | `textures-16`, `textures-16-40` | 3x16x16 | 5,000 | 2,000 | the same patterns at half the resolution |
 """
 
+MANY_CLASSES = {
+    "shapes": "shapes-80", "shapes-16": "shapes-16-80",
+    "textures": "textures-40", "textures-16": "textures-16-40",
+}  # fmt: skip
+"""Rendered data sets, and those that have more classes of the same images, so that a network serves both."""
+
+
+def images_of(name: str) -> str:
+    """The data set of few classes with the images of one of `MANY_CLASSES`; any other data set itself."""
+    return next((few for few, many in MANY_CLASSES.items() if many == name), name)
+
 
 def known(name: str) -> str:
     """The name, if it is a data set's.

@@ -110,7 +110,7 @@ def _views(params: ImageTraining, net: Net, network: Network, columns: slice) ->
 
 
 def held_out_accuracy(params: ImageTraining, net: Net, network: Network) -> float:
-    """The linear probe's accuracy on a random fifth of the training images, the same for every pilot; NaN if
+    """The linear probe's accuracy on a random fifth of the training images, the same at every rate; NaN if
     the training or the probe diverged."""
     if network.diverged is not None:
         return math.nan

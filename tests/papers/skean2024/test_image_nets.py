@@ -26,6 +26,7 @@ from reprise.papers.skean2024.linear_probes.experiment import tasks as linear_pr
 from reprise.papers.skean2024.lineup import MATCHED, METHODS, ROWS, Objectives
 from reprise.papers.skean2024.projector_and_batch.experiment import Params as ProjectorAndBatch
 from reprise.papers.skean2024.published import numbers_of
+from reprise.papers.skean2024.training import FROM_SCRIPTS, OUR_VARIANTS
 from reprise.storage.closure import closure
 from reprise.training.batches import batch_indices
 from reprise.training.grid import Net
@@ -104,6 +105,24 @@ def test_a_config_reaches_a_hyperparameter_and_departs_from_the_paper():
     assert departures(params) == ["objectives.simclr.temperature: 0.5 (paper: 0.2)"]
     queue = overridden(LinearProbes, {"objectives": {"mocov2": {"queue": 64}}}, "mine.yaml")
     assert departures(queue) == ["objectives.mocov2.queue: 64 (authors' code: 32768)"]
+
+
+def test_a_hyperparameter_that_the_paper_does_not_state_says_where_it_is_from():
+    inner = {
+        f"{name}.{leaf}"
+        for name, objective in Objectives()
+        for leaf in type(objective).model_fields.keys() - {"kind"}
+    }
+    weights = ("invariance_weight", "variance_weight", "covariance_weight")
+    of_the_paper = {
+        "simclr.temperature",
+        "frossl.invariance_weight",
+        *(f"barlow_twins{which}.off_diagonal_weight" for which in ("", "_b1")),
+        *(f"vicreg.{name}" for name in weights),
+        *(f"vicreg_averaged.{name}" for name in weights if name != "variance_weight"),
+    }
+    elsewhere = {*FROM_SCRIPTS, *OUR_VARIANTS, "frossl_no_logs_matched.variance_weight"}
+    assert inner - elsewhere == of_the_paper
 
 
 def test_the_published_optimiser():
@@ -301,6 +320,7 @@ def test_a_missing_data_set_is_said_before_anything_runs(name, tmp_path):
         ({"probe_every": 2}, "multiples of probe_every, 2"),
         ({"looks": (1, 3, 2, 4, 5)}, "increasing"),
         ({"online": "cifar10"}, "online must be one of"),
+        ({"steps": (5, 6)}, "steps of shapes-80 must be 5"),
     ],
 )
 def test_settings_without_their_numbers_are_refused(changes, message):

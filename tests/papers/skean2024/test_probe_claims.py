@@ -34,7 +34,7 @@ def test_networks_that_did_not_learn_are_no_evidence(room, gained):
                 if claim.cells[name].premise is None:
                     assert "did not learn" in leaf.observation.obstacle
                 elif gained < 0:
-                    assert "above its random initialisation in all runs" in leaf.observation.obstacle
+                    assert "above its random initialisation" in leaf.observation.obstacle
                 else:
                     assert not leaf.observation.obstacle
 
@@ -78,13 +78,15 @@ def test_only_the_method_that_is_said_to_be_better_must_have_learned():
     assert judge(CLAIMS["skean2024/sec6.3/logs-help-no-logs"], tables).verdict == "reproduced"
 
 
-def test_a_divergence_decides_nothing():
+def test_a_network_that_diverges_is_last():
     tables = ideal("linear_probes")
     for table in tables.values():
         table.loc[table["method"] == "w-mse-2", "top1"] = np.nan
+    assert judge(CLAIMS["skean2024/sec6.1/early-lead"], tables).verdict == "reproduced"
+    for table in tables.values():
+        table.loc[table["method"] == "frossl", "top1"] = np.nan
     cells = judge(CLAIMS["skean2024/sec6.1/early-lead"], tables).cells
-    assert {cells[f"W-MSE 2, epoch {epoch}"].verdict for epoch in EARLY} == {"inconclusive"}
-    assert {cells[f"VICReg, epoch {epoch}"].verdict for epoch in EARLY} == {"reproduced"}
+    assert {cells[f"VICReg, epoch {epoch}"].verdict for epoch in EARLY} == {"contradicted"}
 
 
 @pytest.mark.parametrize(("epochs", "verdict"), [((50,), "reproduced"), (EPOCHS, "contradicted")])

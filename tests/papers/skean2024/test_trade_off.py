@@ -28,6 +28,11 @@ def test_weights_at_which_claims_read_must_be_there(weights):
         Params(weights=weights)
 
 
+def test_the_search_alone_has_other_weights():
+    with pytest.raises(ValueError, match="invariance_weight must be 1"):
+        Params(objectives=lineup.Objectives(frossl=FroSSL(invariance_weight=4.0)))
+
+
 def test_more_weights_are_no_departure():
     assert departures(Params(weights=(0.01, *Params().weights))) == []
 

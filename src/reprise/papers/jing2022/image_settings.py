@@ -25,8 +25,6 @@ NETS = ("nonlinear", "linear", "none", "directclr", "low_rank", "diagonal")
 """The networks, by what lies between representation and loss: SimCLR's projectors, or DirectCLR's
 sub-vector."""
 PARTS = ("all", "subvector", "rest")
-OTHER_LABELS = {"shapes": "shapes-80", "textures": "textures-40"}
-"""Data sets with other labels for the same images."""
 
 
 class Training(ImageTraining):
@@ -97,7 +95,7 @@ def net(
 
     Args:
         kind: one of `NETS`.
-        parts: of the representation, to be probed for the data set's labels and any `OTHER_LABELS` asked for.
+        parts: of the representation, to be probed for the data set's labels and any others asked for.
         objective: another loss to train with instead of the published one.
     """
     data_set = DATA_SETS[training.data_set]

@@ -19,20 +19,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
 
 FROM_SCRIPTS = (
-    *("swav.temperature", "swav.prototypes", "simsiam.hidden", "byol.hidden", "byol.momentum"),
+    *(f"swav.{name}" for name in ("temperature", "prototypes", "epsilon", "iterations", "frozen")),
+    *("simsiam.hidden", "byol.hidden", "byol.momentum"),
     *(f"mocov2.{name}" for name in ("temperature", "queue", "momentum", "final_momentum")),
     *(f"dino.{name}" for name in type(Objectives().dino).model_fields),
     *(f"corinfomax.{name}" for name in ("attraction", "forgetting", "epsilon")),
-    *("byol.final_momentum", "barlow_twins.scale", "w_mse_2.sub_batch"),
+    *("byol.final_momentum", "barlow_twins.scale", "barlow_twins_b1.scale", "w_mse_2.sub_batch"),
 )
-"""Hyperparameters that the paper does not state."""
+"""Hyperparameters that the paper does not state, and its code does."""
+OUR_VARIANTS = {
+    "frossl_no_logs.variance_weight": "the weight of Section 3.1 without a factor",
+    "vicreg_averaged.variance_weight": "half of VICReg's, of a sum over both views",
+}
 PRETRAINED_ON = {"stl10": "train+unlabelled"}
 """The pre-training split where it differs from `train`, the split for linear probes."""
-SAME_IMAGES = {
-    "shapes-80": "shapes", "shapes-16-80": "shapes-16",
-    "textures-40": "textures", "textures-16-40": "textures-16",
-}  # fmt: skip
-"""The stand-ins for CIFAR-100 have the same images as those for CIFAR-10, so one network serves both."""
 
 
 class Training(ImageTraining):
@@ -81,6 +81,8 @@ class Training(ImageTraining):
         Objectives(),
         "Appendix B.1; Barlow Twins' λ: Section 6.2; FroSSL's: Section 3.1",
         code=dict.fromkeys(FROM_SCRIPTS, "the scripts for STL-10, or solo-learn's; `lineup` says which"),
+        unstated=OUR_VARIANTS,
+        unused={"frossl_no_logs_matched.variance_weight": "each network has that of its first batch"},
     )
     precision: Literal["float32", "bfloat16"] = from_code("float32", "for CIFAR; elsewhere mixed, 16 bits")
     probe: Probe = stated(Probe(), "Section 6.1: a tenth of the rate after 60 and 80 of 100 epochs")

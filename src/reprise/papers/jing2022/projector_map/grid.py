@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from reprise.contract.settings import replaced
-from reprise.papers.jing2022.image_settings import OTHER_LABELS, Training, net
+from reprise.datasets.catalogue import MANY_CLASSES
+from reprise.papers.jing2022.image_settings import Training, net
 from reprise.papers.jing2022.projector_map.settings import Params
 from reprise.training.grid import Net
 from reprise.training.image_settings import Source
@@ -114,7 +115,7 @@ def networks(params: Params) -> tuple[dict[str, Net], list[Row]]:
     factor."""
     declared: dict[str, Net] = {}
     rows: list[Row] = []
-    other = OTHER_LABELS.get(params.data_set)
+    other = MANY_CLASSES.get(params.data_set)
     labels = tuple(Source(name=name, root=params.root) for name in (params.data_set, other) if name)
     for point in points(params, params.encoder.dim):
         for kind, settings in nets(point, params):

@@ -30,8 +30,8 @@ EIGENVALUES = Quotation(
     at="Abstract",
 )
 GATE = (
-    "that networks count whose probe is above its random initialisation, after networks of 3,000 steps that "
-    "had to gain 15 points"
+    "that methods count whose probe is above its random initialisation, after networks of 3,000 steps that "
+    "had to gain 15 points, and after it had to be in every run, not by its interval"
 )
 LOOKED = (
     "which reading of Figure 3 is the paper's, and that the others are ours, after the verdicts on each had "

@@ -7,12 +7,11 @@ from pydantic import model_validator
 from reprise.contract.experiment import Experiment, Plan, Quick
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated, unstated
-from reprise.datasets.catalogue import DataSetName
+from reprise.datasets.catalogue import DataSetName, images_of
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import FIGURE3
 from reprise.papers.skean2024.training import (
     PER_RUN,
-    SAME_IMAGES,
     OnOtherImages,
     Rate,
     check_methods,
@@ -52,7 +51,7 @@ class Params(OnOtherImages, TakesLosses):
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """The tasks of each method, or of the other loss, at the shared learning rate and at its own."""
-    images = SAME_IMAGES.get(params.data_set, params.data_set)
+    images = images_of(params.data_set)
     methods = [objective] if objective else params.methods
     own = nets.nets(params, nets.own_budget(params), methods, images, (SHARED_RATE, None))
     return nets.tasks(params, own)

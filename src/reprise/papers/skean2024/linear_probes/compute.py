@@ -3,11 +3,11 @@
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.datasets.catalogue import images_of
 from reprise.papers.skean2024 import observations
 from reprise.papers.skean2024.linear_probes.experiment import Params, tasks
 from reprise.papers.skean2024.lineup import EPOCHS
 from reprise.papers.skean2024.observations import perform
-from reprise.papers.skean2024.training import SAME_IMAGES
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
@@ -26,7 +26,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def online(params: Params, numbers: pd.DataFrame) -> pd.DataFrame:
     """One row per run and test of the online probe; `epoch` is Table 3's, NaN between them."""
-    images = SAME_IMAGES.get(params.online, params.online)
+    images = images_of(params.online)
     steps = params.steps[params.data_sets.index(params.online)]
     looks = pd.DataFrame({"step": range(params.probe_every, steps + 1, params.probe_every)})
     looks["epoch"] = looks["step"].map(dict(zip(params.looks, EPOCHS, strict=True)))

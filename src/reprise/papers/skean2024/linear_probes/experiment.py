@@ -7,10 +7,10 @@ from pydantic import Field, model_validator
 from reprise.contract.experiment import Experiment, Plan
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import ours, stated
-from reprise.datasets.catalogue import DataSetName
+from reprise.datasets.catalogue import MANY_CLASSES, DataSetName, images_of
 from reprise.papers.skean2024 import nets
 from reprise.papers.skean2024.lineup import EPOCHS, FIGURE3_PUBLISHED, METHODS
-from reprise.papers.skean2024.training import SAME_IMAGES, Rate, Training, check_data, check_methods
+from reprise.papers.skean2024.training import Rate, Training, check_data, check_methods
 from reprise.training.grid import Task
 
 Steps = Annotated[int, Field(ge=1)]
@@ -39,12 +39,19 @@ class Params(Training, TakesLosses):
             raise ValueError(f"steps must have {len(self.data_sets)} values, one for each of data_sets")
         if self.online not in self.data_sets:
             raise ValueError(f"online must be one of {', '.join(self.data_sets)}")
+        by_images: dict[str, int] = {}
+        for name, steps in zip(self.data_sets, self.steps, strict=True):
+            images = images_of(name)
+            if by_images.setdefault(images, steps) != steps:
+                raise ValueError(
+                    f"steps of {name} must be {by_images[images]}, as of {images}: one network serves both"
+                )
         last = self.steps[self.data_sets.index(self.online)]
         if len(self.looks) != len(EPOCHS) or list(self.looks) != sorted(set(self.looks)):
             raise ValueError(f"looks must be {len(EPOCHS)} increasing steps")
         if any(look % self.probe_every for look in self.looks):
             raise ValueError(f"looks must be multiples of probe_every, {self.probe_every}")
-        if missing := [name for name in self.other_images if name not in SAME_IMAGES.values()]:
+        if missing := [name for name in self.other_images if name not in MANY_CLASSES]:
             raise ValueError(f"other_images: '{missing[0]}' has no second set of labels")
         if self.looks[-1] > last:
             raise ValueError(f"looks must not go beyond the {last} steps on {self.online}")
@@ -68,9 +75,9 @@ def budgets(params: Params) -> dict[str, nets.Budget]:
     """The budget of the trainings on each set of images."""
     found: dict[str, nets.Budget] = {}
     for name, steps in zip(params.data_sets, params.steps, strict=True):
-        images = SAME_IMAGES.get(name, name)
+        images = images_of(name)
         probed = (*(found[images].probed if images in found else ()), name)
-        online = images == SAME_IMAGES.get(params.online, params.online)
+        online = images == images_of(params.online)
         budget = nets.budget(params, steps, *probed)
         found[images] = budget._replace(probe_every=params.probe_every if online else 0)
     return found
@@ -91,7 +98,7 @@ def alternatives(params: Params) -> dict[str, Params]:
     return {
         name: params.model_copy(
             update={
-                "data_sets": (name, next(many for many, images in SAME_IMAGES.items() if images == name)),
+                "data_sets": (name, MANY_CLASSES[name]),
                 "online": name, "steps": 2 * (params.steps[params.data_sets.index(params.online)],),
                 "methods": few, "other_images": (),
             }

@@ -38,6 +38,8 @@ class Params(OneDataSet):
             raise ValueError(f"weights must hold 1 and {list(OTHERS)}, at which claims read")
         if list(self.weights) != sorted(set(self.weights)):
             raise ValueError("weights must increase")
+        if self.objectives.frossl.invariance_weight != 1:
+            raise ValueError("objectives.frossl.invariance_weight must be 1: `weights` has the others")
         return self
 
 
