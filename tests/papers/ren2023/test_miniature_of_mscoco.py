@@ -11,6 +11,7 @@ import multiprocessing
 import re
 import sys
 from collections import Counter
+from pathlib import Path
 
 import coco_format
 import numpy as np
@@ -30,6 +31,7 @@ from reprise.papers.ren2023.zero_shot import features as kept
 from reprise.papers.ren2023.zero_shot.experiment import IN_SPLIT, LOSSES, SPLITS
 from reprise.storage import store
 
+ROOT = Path(__file__).parents[3]
 ID, TIER = "ren2023/zero_shot", "miniature"
 ON_TIER = ("--tier", TIER)
 REDUCED = {
@@ -213,6 +215,7 @@ def test_from_shares_to_verdicts(lab, monkeypatch, capfd):
     configured = load_tier(TIER).experiment(ID)
 
     # Shares compute every task, and each feature once.
+    monkeypatch.syspath_prepend(ROOT)  # where new processes look for this module
     assert run_shares() == [0, 0]
     made = Counter()
     for what, _, misses in SEEN.findall(capfd.readouterr().err):
