@@ -36,7 +36,7 @@ def test_networks_whose_probe_has_not_risen_are_no_evidence(name):
         return
     found = judge(CLAIMS[name], changed(start=61.0))
     assert found.verdict == "inconclusive"
-    words = "above its random initialisation in all runs"
+    words = "above its random initialisation"
     assert all(words in cell.observation.obstacle for cell in found.cells.values())
     assert judge(CLAIMS[name], changed(**dict.fromkeys(PIXELS, 61.0))).verdict == "reproduced"
 
