@@ -46,8 +46,8 @@ IMAGE_NETS = {
     *and_drawings(*OF_SKEAN, key="skean2024"),
     "skean2024_claims",
 }
-"""Those that train networks on images, by any objective: a loss that none of them has makes their tables
-anew, from the networks that are kept."""
+"""The experiments that train networks on images. Each can train by any objective, so an edit of one makes the
+tables of all anew, from the networks that are kept."""
 OURS = {id.replace("/", "_") for id in ("ours/objectives_by_diagnostics", *registry.paper("ours").artifacts)}
 """The comparison of all objectives, which runs every loss."""
 
