@@ -101,5 +101,6 @@ def imagenet(root, patch, classes=3, train=4, val=2, seed=0):
                 image = Image.new("RGB", (width, height), (60 * label, 250 - 60 * label, 128))
                 image.convert({0: "L", 1: "CMYK"}.get(i, "RGB")).save(folder / f"{name}_{i}.JPEG")
     patch.setattr(imagenet_module, "COUNTS", {"train": classes * train, "val": classes * val})
-    patch.setitem(DATA_SETS, "imagenet", replace(imagenet_module.IMAGENET, classes=classes))
+    counts = {"train": classes * train, "test": classes * val}
+    patch.setitem(DATA_SETS, "imagenet", replace(imagenet_module.IMAGENET, classes=classes, counts=counts))
     return names
