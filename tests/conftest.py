@@ -1,8 +1,10 @@
 """What several rooms' tests share."""
 
 import gc
+import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import hypothesis
@@ -62,12 +64,14 @@ def checkout(tmp_path, monkeypatch):
 
 
 class Smoke:
-    """Experiment -> its tables and parameters at the smoke tier, computed when a test first asks for them,
-    once for all processes that test."""
+    """Experiment -> its tables and parameters at the smoke tier: those of a smoke run, if it has them by this
+    code, else computed when a test first asks for them, once for all processes that test. The run is that of
+    this checkout, or of the one that the variable SMOKE_RUN names."""
 
     def __init__(self, folder):
         self.folder, self.params = folder, load_tier("smoke", ROOT).params
         self.tables = {}
+        self.made = replace(load_tier("smoke", ROOT), root=Path(os.environ.get("SMOKE_RUN", ROOT)))
 
     def __getitem__(self, id):
         if id not in self.tables:
@@ -75,6 +79,9 @@ class Smoke:
         return self.tables[id], self.params[id]
 
     def _shared_tables(self, id):
+        made = self.made.experiment(id)
+        if made.has_results() and made.is_whole() and not made.staleness():
+            return made.tables()
         file = self.folder / f"{id.replace('/', '_')}.pickle"
         with FileLock(f"{file}.lock"):
             if not file.exists():

@@ -53,6 +53,8 @@ def test_a_killed_snakemake_says_how_to_go_on_and_then_ends_the_same(blank, smok
 def test_make_reproduce_unlocks_what_a_killed_snakemake_left_and_not_what_a_living_one_holds(blank):
     unlock = ("workflow/scripts/unlock", "--config", *CONFIG)
     run = ("snakemake", "--cores", "1", ID.replace("/", "_"), "--config", *CONFIG)
+    quick, long = (f"{ID}:\n    batch_size: 64\n    steps: {steps}\n" for steps in (40, 40_000))
+    blank.edit("configs/smoke.yaml", quick, long)
     process = blank.start(*run)
     try:
         while process.poll() is None and not (blank.root / "results/smoke/logs" / f"{ID}.log").exists():
@@ -65,6 +67,7 @@ def test_make_reproduce_unlocks_what_a_killed_snakemake_left_and_not_what_a_livi
     finally:
         kill_all(process)
     assert process.returncode == -signal.SIGKILL, "it was quicker than expected"
+    blank.edit("configs/smoke.yaml", long, quick)
     code, printed = blank.call(*unlock)
     assert code == 0
     assert "unlocking: the last Snakemake here was killed" in printed
