@@ -26,6 +26,8 @@ RAN = "jing2022/layer_alignment"
 
 def pytest_configure():
     compute_in_one_thread()
+    # Where Slurm is installed and not running, Snakemake's plugin for it waits ten seconds at each start.
+    os.environ.setdefault("SLURM_CONF", os.devnull)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -122,6 +122,7 @@ def running(folder):
     )
     node = Node(folder)
     FOLDER.mkdir(exist_ok=True)
+    elsewhere = os.environ.pop("SLURM_CONF", None)
     try:
         (FOLDER / "slurm.conf").write_text(config)
         (FOLDER / "gres.conf").write_text(f"NodeName={host} Name=gpu File=/dev/null\n")
@@ -140,6 +141,8 @@ def running(folder):
                 node.stop(name)
         for name in ("slurm.conf", "gres.conf"):
             (FOLDER / name).unlink(missing_ok=True)
+        if elsewhere is not None:
+            os.environ["SLURM_CONF"] = elsewhere
 
 
 def wait_until(condition, seconds, what):

@@ -166,7 +166,12 @@ def test_the_published_rows_are_the_same_bytes(beside):
         published = beside.tables[name].query("setting == @BASE").reset_index(drop=True)
         assert list(published) == list(table)
         if not name.endswith("_seconds"):
-            pd.testing.assert_frame_equal(published, table, check_exact=True)
+            pd.testing.assert_frame_equal(_plain(published), _plain(table), check_exact=True)
+
+
+def _plain(table):
+    """A table whose texts are objects, as they were before it was saved."""
+    return table.astype({name: object for name, type in table.dtypes.items() if type.kind not in "biuf"})
 
 
 COMPARED = {
