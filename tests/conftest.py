@@ -66,14 +66,17 @@ def checkout(tmp_path, monkeypatch):
 
 
 class Smoke:
-    """Experiment -> its tables and parameters at the smoke tier: those of a smoke run, if it has them by this
-    code, else computed when a test first asks for them, once for all processes that test. The run is that of
-    this checkout, or of the one that the variable SMOKE_RUN names."""
+    """Experiment -> its tables and parameters at the smoke tier.
+
+    Tables that a smoke run has made by the code under test are read. Others are computed when a test first
+    asks for them, once for all processes that test. The run is that of the checkout that the variable
+    SMOKE_RUN names, or of this one.
+    """
 
     def __init__(self, folder):
-        self.folder, self.params = folder, load_tier("smoke", ROOT).params
-        self.tables = {}
-        self.made = replace(load_tier("smoke", ROOT), root=Path(os.environ.get("SMOKE_RUN", ROOT)))
+        self.folder, self.tables = folder, {}
+        self.run = replace(load_tier("smoke", ROOT), root=Path(os.environ.get("SMOKE_RUN", ROOT)))
+        self.params = self.run.params
 
     def __getitem__(self, id):
         if id not in self.tables:
@@ -81,9 +84,9 @@ class Smoke:
         return self.tables[id], self.params[id]
 
     def _shared_tables(self, id):
-        made = self.made.experiment(id)
-        if made.has_results() and made.is_whole() and not made.staleness():
-            return made.tables()
+        ran = self.run.experiment(id)
+        if ran.has_results() and ran.is_whole() and not ran.staleness():
+            return ran.tables()
         file = self.folder / f"{id.replace('/', '_')}.pickle"
         with FileLock(f"{file}.lock"):
             if not file.exists():

@@ -122,7 +122,7 @@ def running(folder):
     )
     node = Node(folder)
     FOLDER.mkdir(exist_ok=True)
-    elsewhere = os.environ.pop("SLURM_CONF", None)
+    elsewhere = os.environ.pop("SLURM_CONF", None)  # which keeps other tests from asking for a daemon
     try:
         (FOLDER / "slurm.conf").write_text(config)
         (FOLDER / "gres.conf").write_text(f"NodeName={host} Name=gpu File=/dev/null\n")

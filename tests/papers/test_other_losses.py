@@ -170,7 +170,7 @@ def test_the_published_rows_are_the_same_bytes(beside):
 
 
 def _plain(table):
-    """A table whose texts are objects, as they were before it was saved."""
+    """The table with its texts as objects, for which a table that was saved has a type of their own."""
     return table.astype({name: object for name, type in table.dtypes.items() if type.kind not in "biuf"})
 
 
