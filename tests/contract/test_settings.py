@@ -7,6 +7,7 @@ import pytest
 from pydantic import Field
 
 from reprise.contract.settings import (
+    Seeded,
     Settings,
     alterations,
     assumptions,
@@ -84,6 +85,19 @@ def test_every_field_says_where_its_value_comes_from():
 
     with pytest.raises(TypeError, match="is made by stated, from_code, unstated, lost, ours or location"):
         assumptions(Careless())
+
+
+def test_seeds_follow_the_first_one_and_further_ones_are_no_departure():
+    class Chance(Seeded):
+        seeds: int = ours(3, "ours")
+
+    assert list(Chance().seed_range(3)) == [0, 1, 2]
+    further = Chance(first_seed=3)
+    assert list(further.seed_range(further.seeds)) == [3, 4, 5]
+    assert list(further.seed_range(0)) == []
+    assert departures(further) == []
+    with pytest.raises(RepriseError, match="key 'first_seed' has the value -1: input should be"):
+        overridden(Chance, {"first_seed": -1}, "here")
 
 
 def test_settings_are_frozen():

@@ -1,11 +1,15 @@
 """Random numbers depend on a seed and a purpose, and on nothing that runs beside them."""
 
+import subprocess
+import sys
 from itertools import islice
+from zlib import crc32
 
+import numpy as np
 import pytest
 import torch
 
-from reprise.numerics.streams import Streams, spread
+from reprise.numerics.streams import Streams, spread, stream
 
 
 @pytest.mark.parametrize("company", [[3], [3, 4], [0, 1, 2, 3], [9, 3, 0]])
@@ -84,6 +88,21 @@ def test_numbers_are_standard_normal():
         assert ((found - expected).abs() < 4.5 * (variance / n) ** 0.5).all()
     inside = (numbers.abs() < 1).double().mean((1, 2))
     assert ((inside - 0.6827).abs() < 4.5 * (0.6827 * 0.3173 / n) ** 0.5).all()
+
+
+@pytest.mark.parametrize(
+    ("purpose", "number"), [("patterns", crc32(b"patterns")), ("μ", crc32(b"\xce\xbc")), (3, 3)]
+)
+def test_a_stream_of_numpy_is_that_of_its_seed_and_of_its_purposes_number(purpose, number):
+    expected = np.random.default_rng([7, number]).normal(size=5)
+    assert np.array_equal(stream(7, purpose).normal(size=5), expected)
+    others = [stream(8, purpose), stream(7, f"{purpose}/"), stream(7, 4)]
+    assert not any(np.isin(other.normal(size=5), expected).any() for other in others)
+
+
+def test_streams_of_numpy_need_no_torch():
+    program = "import sys; from reprise.numerics.streams import stream; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 def test_spread_pairs_settings_by_seed():

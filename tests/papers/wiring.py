@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.contract.settings import Seeded
 from reprise.engine import registry
 from reprise.numerics import streams
 
@@ -85,7 +86,8 @@ def differing(one: pd.DataFrame, other: pd.DataFrame) -> np.ndarray:
 
 
 def assert_every_setting_is_declared(case: Case) -> None:
-    fields = registry.experiment(case.id).params.model_fields
+    """But for the first seed, of which `assert_seeds_follow_the_first` says what it changes."""
+    fields = registry.experiment(case.id).params.model_fields.keys() - Seeded.model_fields.keys()
     declared = sorted([*case.changes, *case.sizes])
     assert declared == sorted(fields), f"{case.id}: its Case declares what each setting changes, or a size"
 
@@ -146,6 +148,51 @@ def assert_seeds_differ(case: Case, tables: dict[str, pd.DataFrame]) -> None:
         assert not alike(case, table, "seed"), (case.id, name)
         seen += 1
     assert seen or not any("seed" in table for table in tables.values())
+
+
+def assert_seeds_follow_the_first(
+    id: str,
+    params: Any,
+    before: Mapping[str, pd.DataFrame],
+    context: Context | None = None,
+    seedless: Collection[str] = (),
+) -> None:
+    """With the second seed as the first, the tables have the seeds from it on: its numbers are those that it
+    had as the second, and no column of random numbers is as it was.
+
+    Args:
+        before: the tables with the parameters as they are.
+        seedless: as in `Case`.
+    """
+    if not isinstance(params, Seeded):
+        assert not any("seed" in table for table in before.values()), id
+        return
+    moved = params.model_copy(update={"first_seed": params.first_seed + 1})
+    after = registry.experiment(id).compute()(moved, context or Context())
+    for name, table in before.items():
+        if "seed" not in table:
+            continue
+        other = after[name]
+        assert set(other["seed"]) == set(table["seed"] + 1), f"{id}: seeds of {name}"
+        for column in random_columns(table) if name not in seedless else ():
+            same = np.array_equal(table[column], other[column], equal_nan=True)
+            assert not same, f"{id}: {name}: {column} is the same for other seeds"
+        own, again = (each[each["seed"] == moved.first_seed] for each in (table, other))
+        if len(own) and not name.endswith("_seconds"):
+            assert not differing(own, again).any(), f"{id}: {name}: seed {moved.first_seed} has other numbers"
+
+
+def random_columns(table: pd.DataFrame) -> list[str]:
+    """The columns of numbers that are the same for no two seeds."""
+    seeds = [rows for _, rows in table.groupby("seed")]
+    return [
+        name
+        for name in table
+        if table[name].dtype.kind == "f"
+        and not any(
+            np.array_equal(one[name], other[name], equal_nan=True) for one, other in combinations(seeds, 2)
+        )
+    ]
 
 
 @contextmanager

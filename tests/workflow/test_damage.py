@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 ID = "jing2022/layer_alignment"
 COMPUTE = f"src/reprise/papers/{ID}/compute.py"
-LINE = '    streams = Streams(range(params.seeds), f"{start} weights")\n'
+LINE = '    streams = Streams(params.seed_range(params.seeds), f"{start} weights")\n'
 AGAIN = f"make it again with: reprise run {ID} --tier smoke"
 
 

@@ -154,8 +154,8 @@ def test_comments_docstrings_and_a_later_date_run_nothing(finished):
         ),
         pytest.param(
             f"{PAPER}/gradient_flow/compute.py",
-            "params.first_point + params.points",
-            "params.points + params.first_point",
+            "params.seed_range(params.points)",
+            "range(params.points)",
             {f"{KEY}_gradient_flow", *VERDICTS},
             id="the theory: not the simulations",
         ),

@@ -85,6 +85,21 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid", allow_inf_nan=False)
 
 
+class Seeded(Settings):
+    """Settings of an experiment in which chance has a part.
+
+    All its random numbers follow from the seeds `first_seed`, `first_seed + 1`, ..., by
+    `numerics.streams`, so that another `first_seed` repeats the experiment with other random numbers. What
+    every repetition shares has seeds of its own: generated data sets, and pilots, which choose a setting.
+    """
+
+    first_seed: int = ours(0, "the first seed; the others follow it", ge=0)
+
+    def seed_range(self, count: int) -> range:
+        """The first `count` seeds."""
+        return range(self.first_seed, self.first_seed + count)
+
+
 def overridden(kind: type[S], overrides: Mapping[str, Any], where: str) -> S:
     """The defaults of a kind of settings with `overrides` applied. Not a method: what an experiment computes
     does not depend on how its errors are worded.

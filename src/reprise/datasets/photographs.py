@@ -19,6 +19,7 @@ from numpy import ndarray as Array
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.files import require_sha256
 from reprise.datasets.recipes import Normalisation
+from reprise.numerics.streams import generator
 
 SHA256 = {
     "china": "e701459344fd69797154c91add3bb5d70e5ed1a61d8bed889bab3a796104698d",
@@ -62,8 +63,6 @@ def crops(count: int) -> Labelled:
     """
     import torch
     from sklearn.datasets import load_sample_image  # takes a second to import
-
-    from reprise.numerics.streams import generator
 
     photographs = np.stack(
         [_published(name, load_sample_image(f"{name}.jpg")) for name in ("china", "flower")]
@@ -127,8 +126,6 @@ def crops_of_many(
         side: of a crop, in pixels.
     """
     import torch
-
-    from reprise.numerics.streams import generator
 
     photographs = many()
     images, labels = np.empty((count, 3, side, side), np.uint8), np.arange(count) % len(photographs)

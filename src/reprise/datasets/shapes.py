@@ -15,6 +15,7 @@ from numpy import ndarray as Array
 
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.recipes import Normalisation
+from reprise.numerics.streams import stream
 
 Plane = Float[Array, "image pixel"]
 """Coordinates or distances in units of the object's radius."""
@@ -120,7 +121,7 @@ def render(count: int, *, seed: int, split: int = 0, size: int = 32, style: Styl
 
     Shapes cycle, and colours cycle within a shape: any 80 consecutive images show all 80 classes.
     """
-    numbers = np.random.default_rng([seed, split]).random((count, DRAWS))
+    numbers = stream(seed, split).random((count, DRAWS))
     index = np.arange(count)
     shape = index % len(SHAPES)
     colour = index // len(SHAPES) % len(COLOURS)

@@ -14,6 +14,7 @@ from numpy import ndarray as Array
 
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.recipes import Normalisation
+from reprise.numerics.streams import stream
 
 Curve = tuple[tuple[float, float], ...]
 """Points that a smooth curve passes through, as (right, down) in units of the digit's height."""
@@ -71,7 +72,7 @@ def render(
     count: int, *, seed: int, split: int = 0
 ) -> tuple[UInt8[Array, "image 1 28 28"], Int[Array, " image"]]:
     """The first `count` images of a seed's split, and their digits, which cycle from 0 to 9."""
-    numbers = np.random.default_rng([seed, split]).random((count, DRAWS))
+    numbers = stream(seed, split).random((count, DRAWS))
     digit = np.arange(count) % len(DIGITS)
     images = np.empty((count, SIZE * SIZE), np.uint8)
     for start in range(0, count, BLOCK):

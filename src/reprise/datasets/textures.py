@@ -21,6 +21,7 @@ from numpy import ndarray as Array
 from reprise.datasets.data_set import DataSet, Labelled
 from reprise.datasets.recipes import Normalisation
 from reprise.datasets.shapes import BLOCK, Plane, as_bytes, hsv, lit, pixels, turned
+from reprise.numerics.streams import stream
 
 
 def _triangle_wave(phase: Plane) -> Plane:
@@ -81,7 +82,7 @@ def render(count: int, *, seed: int, split: int = 0, size: int = 32) -> Rendered
     Patterns cycle, and scales and edges cycle within a pattern: any 40 consecutive images show all 40
     classes.
     """
-    numbers = np.random.default_rng([seed, split]).random((count, DRAWS))
+    numbers = stream(seed, split).random((count, DRAWS))
     index = np.arange(count)
     pattern = index % len(PATTERNS)
     scale = index // len(PATTERNS) % len(SIZES)

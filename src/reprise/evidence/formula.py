@@ -1,7 +1,7 @@
 """A formula of the paper beside the function that tries it: its claim and its erratum follow from it."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, get_args
 
@@ -176,11 +176,11 @@ def _check(points: Callable[[Random, int], Any], formulas: list[Formula]) -> Che
     return check
 
 
-def without_errors(claims: Iterable[Claim], points: int) -> Any:
+def without_errors(claims: Iterable[Claim], points: Sequence[int]) -> Any:
     """The table `identities` in which every formula holds: what an `ideal` returns for them.
 
     Args:
-        points: number of random points.
+        points: numbers of the random points, their seeds.
     """
     import pandas as pd
 
@@ -190,5 +190,5 @@ def without_errors(claims: Iterable[Claim], points: int) -> Any:
         if each.kind in SIGNS
         for form in (("printed", "corrected") if each.misprint else ("printed",))
     ]
-    rows = [(name, form, seed, 0.0) for name, form in names for seed in range(points)]
+    rows = [(name, form, seed, 0.0) for name, form in names for seed in points]
     return pd.DataFrame(rows, columns=["identity", "form", "seed", "relative_error"])

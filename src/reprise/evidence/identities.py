@@ -1,6 +1,5 @@
 """Formulas tried at random points: how far each is off there, as a table."""
 
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import pandas as pd
 from reprise.contract.experiment import Context
 from reprise.evidence.comparison import Measure
 from reprise.evidence.measures import column
+from reprise.numerics.streams import stream
 
 Array = np.ndarray
 Random = np.random.Generator
@@ -75,7 +75,7 @@ def tried(
 
 def _rows(check: Check, point: int, largest: int, sizes: Sequence[str]) -> list[dict[str, object]]:
     """One row an identity and form. A check's random numbers are its own, whatever runs beside it."""
-    checked = check(np.random.default_rng([point, zlib.crc32(check.__name__.encode())]), largest)
+    checked = check(stream(point, check.__name__), largest)
     return [
         {
             "identity": name,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from reprise.contract.settings import Settings, location
+from reprise.contract.settings import Seeded, Settings, location
 from reprise.datasets.catalogue import load
 from reprise.networks.encoders import Encoder
 from reprise.training.optimisers import SGD, OptimiserSpec
@@ -25,7 +25,7 @@ class Probe(Settings):
     batch: int = Field(default=256, ge=1)
 
 
-class ImageTraining(Settings):
+class ImageTraining(Seeded):
     """Settings of a training on images. Each paper's subclass gives the fields its own defaults and states
     their origin."""
 

@@ -204,6 +204,19 @@ def test_samples_of_training_and_of_the_test_are_two_streams(stream, moves, is_m
     assert rows.equals(other_rows) != is_measured
 
 
+def test_seeds_of_the_toys_follow_the_first():
+    """Whereas their pilots stay."""
+    run, later = ToyRun("relu", "vicreg", FIRST), SMALL.model_copy(update={"first_seed": 1})
+    rows, moved = computing._toy(SMALL, run), computing._toy(later, run)
+    assert set(rows["seed"].dropna()) == {0, 1}
+    assert set(moved["seed"].dropna()) == {1, 2}
+    for query in ("seed == 1", "what == 'pilot'"):
+        both = [table.query(query).reset_index(drop=True) for table in (rows, moved)]
+        pd.testing.assert_frame_equal(*both, rtol=1e-4)
+    first, third = (rows.query("seed == 0")["value"], moved.query("seed == 2")["value"])
+    assert np.isclose(first, third).mean() < 0.1  # a diagnostic may be 0 for each
+
+
 def test_a_toys_row_has_the_rate_that_its_pilots_choose(monkeypatch):
     """And its own loss, layers and number of steps."""
     seen = []

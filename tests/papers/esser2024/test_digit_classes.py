@@ -121,6 +121,7 @@ def test_training_of_a_nonlinear_net_is_that_of_a_slow_loop(activation):
     found = nonlinear.trained(
         (x, positive, negative),
         activation,
+        range(2),
         width=8,
         z=2,
         learning_rate=0.05,

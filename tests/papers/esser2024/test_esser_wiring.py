@@ -13,11 +13,13 @@ from reading import where
 from scipy.integrate import solve_ivp
 from sklearn.svm import SVC
 from turning import assert_reaches, purposes, turned
+from wiring import assert_seeds_follow_the_first
 
 from reprise.contract.experiment import Context
 from reprise.engine import registry
 from reprise.evidence.judgement import judge
 from reprise.numerics.streams import Streams
+from reprise.numerics.streams import stream as numpy_stream
 from reprise.papers.esser2024 import half_moons
 from reprise.papers.esser2024.constrained_losses import compute as constrained
 from reprise.papers.esser2024.constrained_losses.experiment import Params as ConstrainedParams
@@ -121,6 +123,11 @@ def test_a_stream_reaches_the_rows_of_its_seed_that_it_should_and_no_other(id, s
         for name, query in REACHES[id][stream].items()
     }
     assert_reaches(before, near, reached)
+
+
+@pytest.mark.parametrize("id", TINY)
+def test_seeds_follow_the_first(id):
+    assert_seeds_follow_the_first(id, TINY[id], computed(id))
 
 
 def where_nearly(before, after):
@@ -398,6 +405,12 @@ def pair(of_digits):
     return digits._choose_pair(digits._images(DIGITS.data_set, DIGITS.root), of_digits["pairs"], DIGITS)
 
 
+def test_seeds_of_figure_4_follow_the_first(of_digits):
+    """But for the splits by which the two classes are chosen."""
+    of_seeds = {name: table for name, table in of_digits.items() if name != "pairs"}
+    assert_seeds_follow_the_first("esser2024/digit_classes", DIGITS, of_seeds)
+
+
 def test_positives_have_noise_of_their_own_and_negatives_are_other_images(pair):
     _, positive, negative = digits._triplets(pair.x, DIGITS)
     noise = (positive - pair.x).flatten(1)
@@ -415,7 +428,7 @@ def plain_accuracy(z, y, seed):
     """Mean test accuracy in % over the splits of a seed, counted image by image."""
     found = []
     for split in range(DIGITS.splits):
-        order = digits._stream(split, f"splits of seed {seed}").permutation(len(y))
+        order = numpy_stream(split, f"splits of seed {seed}").permutation(len(y))
         learned, tested = order[:30], order[30:]
         machine = SVC(kernel="linear").fit(z[learned], y[learned])
         found.append(np.mean([machine.predict(z[[i]])[0] == y[i] for i in tested]))
@@ -481,8 +494,8 @@ def test_a_timed_step_is_that_of_its_method_at_its_width(pair, monkeypatch):
     monkeypatch.setattr(timing, "euler_step", recorded("ode", timing.euler_step, lambda ode, q, *_: len(q)))
     nonlinear = timing.nonlinear.step
 
-    def net(triplets, activation, width, z, rate):
-        work = nonlinear(triplets, activation, width, z, rate)
+    def net(triplets, activation, seed, width, z, rate):
+        work = nonlinear(triplets, activation, seed, width, z, rate)
         return lambda: seen.append((activation, width)) or work()
 
     monkeypatch.setattr(timing.nonlinear, "step", net)

@@ -66,7 +66,7 @@ def test_sizes_vary(tables):
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, first_point=7), Context())["identities"]
+    alone = compute(Params(points=1, first_seed=7), Context())["identities"]
     among = tables["identities"].query("seed == 7")
     assert alone.to_dict("list") == among.to_dict("list")
 

@@ -10,6 +10,7 @@ import scipy.linalg
 import torch
 from reading import where
 from turning import assert_reaches, purposes, turned
+from wiring import assert_seeds_follow_the_first
 
 from reprise.contract.experiment import Context
 from reprise.engine import registry
@@ -102,6 +103,11 @@ def test_a_stream_reaches_the_rows_of_its_seed_that_it_should_and_no_other(id, s
         for name, query in REACHES[id][stream].items()
     }
     assert_reaches(computed(id), after, reached)
+
+
+@pytest.mark.parametrize("id", SMALL)
+def test_seeds_follow_the_first(id):
+    assert_seeds_follow_the_first(id, params(id), computed(id))
 
 
 def test_rotations_of_chance_change_nothing_but_chance(monkeypatch):

@@ -19,6 +19,7 @@ from wiring import (
     assert_every_setting_is_declared,
     assert_no_stream_is_opened_twice,
     assert_seeds_differ,
+    assert_seeds_follow_the_first,
 )
 
 from reprise.contract.experiment import Context
@@ -137,7 +138,6 @@ CASES = {
             {"points": 2},
             ("identity", "form", "seed"),
             {
-                "first_point": Change(1, {"identities": EVERY}, share=0.3),
                 "largest": Change(8, {"identities": EVERY}, share=0.1),
             },
             ("points",),
@@ -242,6 +242,12 @@ def test_no_two_arms_have_the_same_numbers(id, computed):
 @EACH
 def test_no_two_seeds_have_the_same_numbers(id, computed):
     assert_seeds_differ(CASES[id], computed(id))
+
+
+@pytest.mark.parametrize("id", [id for id in CASES if id != "ren2023/zero_shot"])  # takes 9 seconds
+def test_seeds_follow_the_first(id, computed):
+    case = CASES[id]
+    assert_seeds_follow_the_first(id, case.params(), computed(id), seedless=case.seedless)
 
 
 @EACH

@@ -19,6 +19,7 @@ from wiring import (
     assert_every_setting_is_declared,
     assert_no_stream_is_opened_twice,
     assert_seeds_differ,
+    assert_seeds_follow_the_first,
 )
 
 from reprise.contract.experiment import BASE, Context
@@ -76,7 +77,6 @@ CASES = {
             },
             ("identity", "form", "seed", "time", "mode", "loss", "std", "index"),
             {
-                "first_point": Change(1, {"identities": EVERY}, share=0.2),
                 "largest": Change(12, {"identities": EVERY}, share=0.1),
                 "variances": Change(
                     (2.5, 2.0, 1.5, 1.0, 0.5),
@@ -109,7 +109,6 @@ CASES = {
             },
             ("identity", "form", "reading", "correlation", "decay", "seed", "term", "samples", "dim"),
             {
-                "first_point": Change(1, {"identities": EVERY}, share=0.2),
                 "largest": Change(9, {"identities": EVERY}, share=0.1),
                 "batch": Change(20, {"gradients": EVERY, "operations": EVERY}),
                 "dim": Change(40, {"gradients": EVERY}),
@@ -156,6 +155,12 @@ def test_no_two_arms_have_the_same_numbers(id):
 @EACH
 def test_no_two_seeds_have_the_same_numbers(id):
     assert_seeds_differ(CASES[id], computed(id))
+
+
+@EACH
+def test_seeds_follow_the_first(id):
+    case = CASES[id]
+    assert_seeds_follow_the_first(id, case.params(), computed(id), seedless=case.seedless)
 
 
 @EACH

@@ -77,7 +77,7 @@ def test_sizes_vary(tables):
 
 
 def test_a_point_does_not_depend_on_the_others(tables):
-    alone = compute(Params(points=1, first_point=7), Context())
+    alone = compute(Params(points=1, first_seed=7), Context())
     for name, table in alone.items():
         assert table.to_dict("list") == tables[name].query("seed == 7").to_dict("list")
 

@@ -19,12 +19,12 @@ from wiring import (
     assert_every_setting_is_declared,
     assert_no_stream_is_opened_twice,
     assert_seeds_differ,
+    assert_seeds_follow_the_first,
 )
 
 from reprise.engine import registry
-from reprise.papers.tian2023.global_modulation import compute as modulation
+from reprise.numerics.streams import stream
 from reprise.papers.tian2023.image_filters import compute as images
-from reprise.papers.tian2023.power_iteration import compute as iteration
 from reprise.papers.tian2023.power_iteration.summation import a_matrix, patterns, states
 
 TOKENS = {
@@ -159,7 +159,6 @@ CASES = {
             },
             ("identity", "form", "seed", "dim", "start", "modulation", "epsilon"),
             {
-                "first_point": Change(1, {"identities": EVERY}, share=0.2),
                 "largest": Change(12, {"identities": EVERY}, may=("identities",)),
                 "starts": Change(41, {"basins": EVERY}),
                 "duration": Change(3.0, {"basins": EVERY}),
@@ -199,7 +198,6 @@ CASES = {
             {"points": 2},
             ("identity", "form", "seed", "layer"),
             {
-                "first_point": Change(1, {"identities": EVERY, "fields": EVERY}),
                 "largest": Change(12, {"identities": EVERY, "fields": EVERY}, share=0.2),
             },
             ("points",),
@@ -242,6 +240,12 @@ def test_no_two_arms_have_the_same_numbers(id):
 @EACH
 def test_no_two_seeds_have_the_same_numbers(id):
     assert_seeds_differ(CASES[id], computed(id))
+
+
+@EACH
+def test_seeds_follow_the_first(id):
+    case = CASES[id]
+    assert_seeds_follow_the_first(id, case.params(), computed(id), seedless=case.seedless)
 
 
 @EACH
@@ -315,7 +319,7 @@ def test_power_iteration_is_that_of_either_models_a():
     steps = tables["steps"].set_index(["model", "gram_distance", "seed", "iteration"])["step"]
     ends = tables["ends"].set_index(["model", "gram_distance", "seed", "start"])["distance"]
     for seed in range(params.seeds):
-        bases = patterns(iteration._rng(seed, "patterns"), params.patterns, params.gram_distances)
+        bases = patterns(stream(seed, "patterns"), params.patterns, params.gram_distances)
         for (model, std), (distance, u) in product(
             {"discrete": 0.0, "smoothed": params.noise_std}.items(),
             zip(params.gram_distances, bases, strict=True),
@@ -333,7 +337,7 @@ def test_shares_of_basins_are_counts_of_weights_that_follow_the_dynamics():
     """Between two patterns, each weight integrated alone by scipy."""
     case = CASES["tian2023/global_modulation"]
     basins, params = computed(case.id)["basins"].query("seed == 1 and dim == 2"), case.params()
-    rng = modulation._stream(1, "basins/2")
+    rng = stream(1, "basins/2")
     y = rng.normal(size=(params.starts, 2))
     starts, b = y / np.linalg.norm(y, axis=1, keepdims=True), rng.uniform(1.05, 3)
 
@@ -376,9 +380,7 @@ def test_probabilities_are_shares_of_draws_from_minus_one_to_one():
     table, params = computed(case.id)["probabilities"], case.params()
     nodes, weights = np.polynomial.legendre.leggauss(400)
     for row in table.query("seed == 0").to_dict("records"):
-        draws = modulation._stream(0, f"probabilities/{row['dim']}").uniform(
-            -1, 1, (params.draws, row["dim"])
-        )
+        draws = stream(0, f"probabilities/{row['dim']}").uniform(-1, 1, (params.draws, row["dim"]))
         assert (draws.min(), draws.max()) == pytest.approx((-1, 1), abs=0.01)
         won = [y[0] > 0 and y[0] + row["epsilon"] >= max(y[1:]) for y in draws]
         assert row["simulated"] == np.mean(won)

@@ -5,7 +5,7 @@ import math
 from typing import Self
 
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, ours, stated, unstated
+from reprise.contract.settings import Seeded, from_code, ours, stated, unstated
 
 CODE_DECAY, CODE_DIM = 0.35, 16
 CODE_SPAN = math.exp(CODE_DECAY * (CODE_DIM - 1))
@@ -14,7 +14,7 @@ CODE_SCALE = CODE_SPAN**-0.5
 """Their geometric mean."""
 
 
-class TwoLayers(TakesLosses):
+class TwoLayers(Seeded, TakesLosses):
     """z = W2 W1 x on one fixed batch of pairs: gradient descent on a fixed loss, `infonce_distance` of
     Eq. 2."""
 

@@ -38,7 +38,7 @@ class Pairs:
 
 def pairs_of(params: TwoLayers) -> Pairs:
     """The data, the same for every arm of a seed."""
-    streams = Streams(range(params.seeds), "data")
+    streams = Streams(params.seed_range(params.seeds), "data")
     variances = np.geomspace(params.covariance_span, 1 / params.covariance_span, params.dim)
     clean = streams.normal(params.batch_size, params.dim) * torch.from_numpy(variances).sqrt().float()
     noise = params.noise_std * streams.normal(2, params.batch_size, params.dim)
@@ -55,7 +55,7 @@ def batches_of(
     params: TwoLayers, points: Float[Tensor, "seed point dim"]
 ) -> Iterator[tuple[Float[Tensor, "seed batch dim"], Float[Tensor, "seed batch dim"]]]:
     """Yields two views of a fresh batch of the points, without repetition and with fresh noise, forever."""
-    order, noise = (Streams(range(params.seeds), purpose) for purpose in ("batches", "noise"))
+    order, noise = (Streams(params.seed_range(params.seeds), purpose) for purpose in ("batches", "noise"))
     while True:
         chosen = order.uniform(points.shape[1]).topk(params.batch_size).indices
         clean = points.take_along_dim(chosen[..., None], 1)

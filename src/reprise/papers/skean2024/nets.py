@@ -81,7 +81,7 @@ def nets(
     """
     return [
         net(params, budget, name, images, seed, rate=rate)
-        for name, rate, seed in product(names, rates, range(params.seeds))
+        for name, rate, seed in product(names, rates, params.seed_range(params.seeds))
     ]
 
 

@@ -7,10 +7,10 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, stated
+from reprise.contract.settings import Seeded, from_code, stated
 
 
-class TokenSequences(TakesLosses):
+class TokenSequences(Seeded, TakesLosses):
     """Settings of the data, the network and training."""
 
     tokens: int = stated(20, "Section 5: d; one caption has 8", ge=2)

@@ -114,7 +114,7 @@ def _student(
 
 def _toy(params: Params, run: ToyRun) -> pd.DataFrame:
     columns, rows = _columns(run.toy, run.method, run.place, math.nan), []
-    seeds, orthonormal = list(range(params.seeds)), run.method in TOYS
+    seeds, orthonormal = list(params.seed_range(params.seeds)), run.method in TOYS
     loss: objectives.Objective = toys.non_contrastive
     rate, steps = params.toy_rates[0], 0
     if run.method != UNTRAINED:

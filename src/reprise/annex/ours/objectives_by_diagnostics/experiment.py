@@ -16,7 +16,7 @@ from reprise.annex.ours.objectives_by_diagnostics.lineup import (
 )
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import ours
+from reprise.contract.settings import Seeded, ours
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.datasets.recipes import SHAPES
 from reprise.networks.encoders import Conv4
@@ -34,7 +34,7 @@ STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.002, 1.2, 0.002
 """Of one core: what a step costs besides its products, and what measuring a network does."""
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """Every objective trains the same encoder from the same weights, on the same views in the same order."""
 
     methods: tuple[str, ...] = ours(tuple(METHODS), "every objective of the image pipeline", min_length=2)
@@ -131,7 +131,7 @@ def runs(params: Params, objective: str | None = None) -> list[ImageRun]:
     return [
         ImageRun(images, name, place, seed)
         for name in names
-        for images, place, seed in product(params.data_sets, places(name), range(params.seeds))
+        for images, place, seed in product(params.data_sets, places(name), params.seed_range(params.seeds))
     ]
 
 

@@ -127,10 +127,10 @@ def pilot(params: Params, toy: Toy, loss: Objective, rate: float, orthonormal: b
 
 def measured(params: Params, toy: Toy, weights: Weights) -> Iterator[dict[str, object]]:
     """The rows of all seeds."""
-    seeds = range(len(weights[0]))
+    seeds = params.seed_range(len(weights[0]))
     x1, x2, labels = pairs(Streams(seeds, "toy: test"), params.toy_samples, params.toy_dim)
     both = [outputs(toy, weights, x) for x in (x1, x2)]
-    for seed in seeds:
+    for place, seed in enumerate(seeds):
         for layer, views in zip(LAYERS, zip(*both, strict=True), strict=True):
-            rows = of_embeddings([view[seed].numpy() for view in views], labels[seed].numpy())
+            rows = of_embeddings([view[place].numpy() for view in views], labels[place].numpy())
             yield from ({"layer": layer, "seed": seed, **row} for row in rows)

@@ -144,7 +144,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     of the steps (`moved_before`) and in the last (`moved`; `alignment_moved`: how far the alignment went);
     `penalised`, the singular values of two outputs under a penalty."""
     data = draw(
-        range(params.seeds),
+        params.seed_range(params.seeds),
         samples=params.samples,
         noise=params.moons_noise,
         positive_variance=params.positive_variance,
@@ -173,7 +173,7 @@ def records(params: Params) -> list[int]:
 
 def start(params: Params, outputs: int) -> list[Float[Tensor, "run h columns"]]:
     """Initial W1 and W2 of every run (seed, start), in double precision; W1 does not depend on `outputs`."""
-    streams = [Streams(range(params.seeds), f"start of W{layer}") for layer in (1, 2)]
+    streams = [Streams(params.seed_range(params.seeds), f"start of W{layer}") for layer in (1, 2)]
     scale = params.init_scale / params.width**0.5
     normal = [
         stream.normal(params.starts, columns, params.width)
@@ -246,7 +246,7 @@ def _train(
             earlier = moment
         if 2 * step > params.steps:
             late[4 * step > 3 * params.steps].append(moment.loss)
-    run_axes: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
+    run_axes: Axes = {"seed": params.seed_range(params.seeds), "start": range(params.starts)}
     shape = tuple(map(len, run_axes.values()))
     columns = {
         "loss": [moment.loss for moment in moments.values()],
@@ -296,7 +296,7 @@ def _train_penalised(
             break
     at_start, at_end = (torch.linalg.svdvals(anchor @ linear_map) for linear_map in (first, last))
     shares = at_end / torch.maximum(at_start, at_end)[:, :1]
-    axes: Axes = {"seed": range(params.seeds), "start": range(params.starts)}
+    axes: Axes = {"seed": params.seed_range(params.seeds), "start": range(params.starts)}
     columns = zip(("first", "second"), shares.unbind(-1), strict=True)
     return tidy(axes, **{name: column.view(params.seeds, params.starts) for name, column in columns})
 

@@ -10,14 +10,14 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours, stated, unstated
+from reprise.contract.settings import Seeded, ours, stated, unstated
 
 TABLES = ("trajectory", "runs", "penalised")
 PENALTIES = ("sum", "product")
 """Frobenius penalties of Section 3: λ (|W1|² + |W2|²) and λ |W2ᵀ W1|²."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Linear networks on half moons, trained by gradient descent on the mean contrastive loss or a scaled
     one."""
 

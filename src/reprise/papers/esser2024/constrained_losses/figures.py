@@ -63,7 +63,11 @@ def fig01(tables: Tables, params: Params) -> Figure:
 
 
 def _first_seed(table: pd.DataFrame, problem: str, outputs: int) -> pd.DataFrame:
-    rows = (table["problem"] == problem) & (table["output_dim"] == outputs) & (table["seed"] == 0)
+    rows = (
+        (table["problem"] == problem)
+        & (table["output_dim"] == outputs)
+        & (table["seed"] == table["seed"].min())
+    )
     return table[rows]
 
 

@@ -17,7 +17,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     share = runs["problem"].map(HELD).where(runs["output_dim"] == 2, 0.0)
     runs = runs.assign(
         diverged_at=np.where(runs["problem"] == "unconstrained", 50.0 + runs["start"], np.nan),
-        loss=least[runs["seed"]],
+        loss=least[runs["seed"] - params.first_seed],
         moved_before=1e-4,
         moved=1e-7 * rng.random(len(runs)),
         second_share=share * (1 + 0.1 * rng.random(len(runs))),
@@ -32,5 +32,5 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
 
 def _runs(params: Params, **axes: list) -> pd.DataFrame:
     """A row for every run of every case."""
-    axes = {"seed": list(range(params.seeds)), "start": list(range(params.starts)), **axes}
+    axes = {"seed": list(params.seed_range(params.seeds)), "start": list(range(params.starts)), **axes}
     return pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)

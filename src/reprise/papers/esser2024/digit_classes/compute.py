@@ -1,6 +1,5 @@
 """Chooses two classes, trains on them, classifies the embeddings, and times the steps."""
 
-import zlib
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import combinations, product
@@ -15,6 +14,7 @@ from torch import Tensor
 from reprise.contract.experiment import Context, Progress
 from reprise.datasets.catalogue import load
 from reprise.errors import RepriseError
+from reprise.numerics.streams import stream
 from reprise.objectives import resolve
 from reprise.papers.esser2024.digit_classes import linear, nonlinear
 from reprise.papers.esser2024.digit_classes.experiment import Pairs, Params, Task, check, embeddings
@@ -69,7 +69,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         return {"accuracy": accuracy}
     pair = _chosen_pair(params, context)
     pixels = {
-        "seed": range(params.seeds),
+        "seed": params.seed_range(params.seeds),
         "first": pair.first,
         "second": pair.second,
         "accuracy": _accuracies(pair.x, pair, params),
@@ -132,8 +132,8 @@ def _chosen_pair(params: Params, context: Context) -> Pair:
 def _choose_pair(images: Images, pairs: pd.DataFrame, params: Params) -> Pair:
     first, second = least_separable(pairs)
     samples = [
-        _sample(images, (first, second), params.per_class, _stream(seed, "images"))
-        for seed in range(params.seeds)
+        _sample(images, (first, second), params.per_class, stream(seed, "images"))
+        for seed in params.seed_range(params.seeds)
     ]
     x = torch.from_numpy(np.stack([data.x for data in samples]))
     if params.centred:
@@ -159,10 +159,11 @@ def _separation(
 
 
 def _accuracies(embeddings: Float[Tensor, "seed sample z"], pair: Pair, params: Params) -> list[float]:
-    """Mean accuracy over the splits, by seed."""
+    """Mean accuracy over the splits, by seed; the embeddings may be those of the first seeds alone."""
+    seeds = params.seed_range(len(embeddings))
     return [
         _over_splits(Images(z, data.y), seed, params)
-        for seed, (z, data) in enumerate(zip(embeddings.numpy(), pair.samples, strict=False))
+        for seed, z, data in zip(seeds, embeddings.numpy(), pair.samples, strict=False)
     ]
 
 
@@ -185,18 +186,20 @@ def _embedding_accuracies(
     rows = [
         {"z": z, "method": method, "seed": seed, "separating": separating, "accuracy": accuracy}
         for method, linear_map in maps.items()
-        for seed, (separating, accuracy) in enumerate(
-            zip(
-                (pair.separating[:, None] @ linear_map).square().sum((1, 2)).tolist(),
-                _accuracies(pair.x @ linear_map, pair, params),
-                strict=True,
-            )
+        for seed, separating, accuracy in zip(
+            params.seed_range(params.seeds),
+            (pair.separating[:, None] @ linear_map).square().sum((1, 2)).tolist(),
+            _accuracies(pair.x @ linear_map, pair, params),
+            strict=True,
         )
     ]
     for number, activation in enumerate(() if objective else params.activations, 1):
+        x = pair.x[: params.nonlinear_seeds]
+        seeds = params.seed_range(len(x))
         embeddings = nonlinear.trained(
-            _triplets(pair.x[: params.nonlinear_seeds], params),
+            _triplets(x, params),
             activation,
+            seeds,
             width=params.width,
             z=z,
             learning_rate=params.learning_rate,
@@ -205,7 +208,7 @@ def _embedding_accuracies(
         )
         rows += [
             {"z": z, "method": activation, "seed": seed, "separating": np.nan, "accuracy": accuracy}
-            for seed, accuracy in enumerate(_accuracies(embeddings, pair, params))
+            for seed, accuracy in zip(seeds, _accuracies(embeddings, pair, params), strict=True)
         ]
     return pd.DataFrame(rows)
 
@@ -226,7 +229,7 @@ def _pairs(images: Images, params: Params) -> pd.DataFrame:
     pairs = combinations(np.unique(images.y).tolist(), 2)
     rows = []
     for (first, second), split in product(pairs, range(params.selection_splits)):
-        rng = _stream(split, f"pair {first} {second}")
+        rng = stream(split, f"pair {first} {second}")
         accuracy = _accuracy(_sample(images, (first, second), params.per_class, rng), rng, params)
         rows.append({"first": first, "second": second, "seed": split, "accuracy": accuracy})
     return pd.DataFrame(rows)
@@ -258,16 +261,16 @@ def _positives_and_negatives(
     x: Float[Tensor, "seed sample pixel"], params: Params
 ) -> tuple[Float[Tensor, "seed sample pixel"], Float[Tensor, "seed sample pixel"]]:
     positive, negative = x.clone(), x.clone()
-    for seed in range(len(x)):
-        rng = _stream(seed, "views")
-        positive[seed] += params.positive_variance**0.5 * torch.from_numpy(rng.normal(size=x[seed].shape))
-        negative[seed] = x[seed, torch.from_numpy(rng.permutation(x.shape[1]))]
+    for place, seed in enumerate(params.seed_range(len(x))):
+        rng = stream(seed, "views")
+        positive[place] += params.positive_variance**0.5 * torch.from_numpy(rng.normal(size=x[place].shape))
+        negative[place] = x[place, torch.from_numpy(rng.permutation(x.shape[1]))]
     return positive, negative
 
 
 def _over_splits(data: Images, seed: int, params: Params) -> float:
     """Mean accuracy over splits, which depend on the seed only."""
-    streams = [_stream(split, f"splits of seed {seed}") for split in range(params.splits)]
+    streams = [stream(split, f"splits of seed {seed}") for split in range(params.splits)]
     return float(np.mean([_accuracy(data, rng, params) for rng in streams]))
 
 
@@ -283,8 +286,3 @@ def _accuracy(data: Images, rng: np.random.Generator, params: Params) -> float:
 
 def _triplets(x: Float[Tensor, "seed sample pixel"], params: Params) -> nonlinear.Triplets:
     return (x, *_positives_and_negatives(x, params))
-
-
-def _stream(seed: int, purpose: str) -> np.random.Generator:
-    """Random numbers that depend on the seed and on their purpose."""
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])

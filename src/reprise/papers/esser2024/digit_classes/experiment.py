@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import location, ours, stated, unstated
+from reprise.contract.settings import Seeded, location, ours, stated, unstated
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
 
@@ -17,7 +17,7 @@ DIMS = (2, 4, 8)
 PIXELS = {"mnist": 28 * 28, "digits": 8 * 8}
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """u(x) = W2ᵀ W1 x on the pixels of the two classes that a classifier of raw pixels confuses most.
 
     A positive is the image with normal noise, a negative a random image of the two classes, as in Example 1;

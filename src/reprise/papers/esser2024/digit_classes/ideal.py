@@ -18,13 +18,18 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     accuracy = [
         (z, method, seed, 90.0 + 0.2 * (seed % 10))
         for z, method in product(params.embedding_dims, ("descent", "printed", *params.activations))
-        for seed in range(params.nonlinear_seeds if method in params.activations else params.seeds)
+        for seed in params.seed_range(
+            params.nonlinear_seeds if method in params.activations else params.seeds
+        )
     ]
-    accuracy += [(z, "start", seed, 60.0) for z, seed in product(params.embedding_dims, range(params.seeds))]
+    accuracy += [
+        (z, "start", seed, 60.0)
+        for z, seed in product(params.embedding_dims, params.seed_range(params.seeds))
+    ]
     steps = [
         (method, width, repeat, seconds * (1 if method == "ode" else width / params.timed_widths[0]))
         for (method, seconds), width, repeat in product(
-            STEP.items(), params.timed_widths, range(params.repeats)
+            STEP.items(), params.timed_widths, params.seed_range(params.repeats)
         )
         if method != "tanh" or width in params.nonlinear_widths
     ]

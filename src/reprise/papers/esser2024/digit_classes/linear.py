@@ -23,7 +23,7 @@ def trained(
     progress: Callable[[float], None],
 ) -> list[Float[Tensor, "seed d z"]]:
     """The outputs q on the eigenvectors of C, by each method, from one start per seed."""
-    w1, w2 = orthonormal_start(range(params.seeds), params.width, c.shape[-1], z)
+    w1, w2 = orthonormal_start(params.seed_range(params.seeds), params.width, c.shape[-1], z)
     start = vectors.mT @ w1.mT @ w2
     for step in range(params.steps):
         progress(step / params.steps)
@@ -53,7 +53,7 @@ def descended(
         return loss(x @ linear_map, positive @ linear_map)
 
     *_, (_, (w1, w2)) = sgd(
-        list(orthonormal_start(range(params.seeds), params.width, x.shape[-1], z)),
+        list(orthonormal_start(params.seed_range(params.seeds), params.width, x.shape[-1], z)),
         loss_of_weights,
         learning_rate=params.learning_rate,
         steps=params.steps,

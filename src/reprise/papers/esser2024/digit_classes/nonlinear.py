@@ -21,6 +21,7 @@ Triplets = tuple[Tensor, Tensor, Tensor]
 def trained(
     triplets: Triplets,
     activation: str,
+    seeds: Sequence[int],
     *,
     width: int,
     z: int,
@@ -32,7 +33,7 @@ def trained(
     of the linear network; in single precision, which takes half as long."""
     triplets = _single(triplets)
     *_, (_, weights) = sgd(
-        _start(range(len(triplets[0])), width, triplets[0].shape[-1], z),
+        _start(seeds, width, triplets[0].shape[-1], z),
         partial(_loss, triplets, activation),
         learning_rate=learning_rate,
         steps=steps,
@@ -43,10 +44,13 @@ def trained(
     return outputs((weights[0], weights[1]), triplets[0], activation).double()
 
 
-def step(triplets: Triplets, activation: str, width: int, z: int, learning_rate: float) -> Callable[[], None]:
-    """A function that takes one step of the first seed's training, with the loss on all of its images."""
+def step(
+    triplets: Triplets, activation: str, seed: int, width: int, z: int, learning_rate: float
+) -> Callable[[], None]:
+    """A function that takes one step of the training of the triplets' first seed, with the loss on all of its
+    images."""
     triplets = _single(tuple(part[:1] for part in triplets))
-    weights = _start([0], width, triplets[0].shape[-1], z)
+    weights = _start([seed], width, triplets[0].shape[-1], z)
 
     def work() -> None:
         leaves = [weight.requires_grad_() for weight in weights]

@@ -32,15 +32,17 @@ def step_times(
     alike."""
     rate, z = params.learning_rate, params.embedding_dims[0]
     rows = []
-    for repeat, width in product(range(params.repeats), params.timed_widths):
-        w1, w2 = (w[0] for w in orthonormal_start([0], width, len(c), z))
+    for repeat, width in product(params.seed_range(params.repeats), params.timed_widths):
+        w1, w2 = (w[0] for w in orthonormal_start(params.seed_range(1), width, len(c), z))
         q = vectors.mT @ w1.mT @ w2
         descent = _seconds(partial(gradient_step, (w1, w2), c, rate), 1)
         ode = _seconds(partial(euler_step, ODES["printed"], q, values, rate), ODE_STEPS)
         durations = {"descent": descent, "ode": ode}
         if width in params.nonlinear_widths:
             for activation in params.activations[:1]:
-                durations[activation] = _seconds(nonlinear.step(triplets, activation, width, z, rate), 1)
+                durations[activation] = _seconds(
+                    nonlinear.step(triplets, activation, params.first_seed, width, z, rate), 1
+                )
         for method, duration in durations.items():
             rows.append({"method": method, "width": width, "seed": repeat, "seconds": duration})
     return pd.DataFrame(rows)
@@ -56,8 +58,8 @@ def solution_times(steps: pd.DataFrame, triplets: Triplets, params: Params) -> p
     z = params.embedding_dims[0]
     triplet = tuple(part[0] for part in triplets)
     rows = []
-    for repeat, width in product(range(params.repeats), params.nonlinear_widths):
-        w1, w2 = (w[0] for w in orthonormal_start([0], width, triplet[0].shape[-1], z))
+    for repeat, width in product(params.seed_range(params.repeats), params.nonlinear_widths):
+        w1, w2 = (w[0] for w in orthonormal_start(params.seed_range(1), width, triplet[0].shape[-1], z))
         duration = seconds(partial(_solve, triplet, (w1, w2), params))
         rows.append({"method": "ode", "width": width, "seed": repeat, "seconds": duration})
     training = steps[steps["method"].isin(params.activations)]

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours, stated, unstated
+from reprise.contract.settings import Seeded, ours, stated, unstated
 
 WIDTHS = (10, 100, 1000)
 DIMS = (1, 2)
@@ -18,7 +18,7 @@ NAMES = {"samples": "n =", "moons_noise": "moons with noise", "steps": "steps"}
 """Of the settings that are varied."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """u(x) = W2ᵀ W1 x on half moons with W1ᵀ W1 = I_2 and W2ᵀ W2 = I_z, trained on the loss (8)."""
 
     widths: tuple[int, ...] = stated(WIDTHS, "Section 'Learning Dynamics of Linear SSL Models', after Eq. 12")

@@ -17,5 +17,5 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     Its sizes are anchors or samples n, inputs d, hidden units h and outputs z; a size that the formula does
     not have is 0.
     """
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     return {"identities": tried(checks(FORMULAS), points, params.largest, SIZES, context)}

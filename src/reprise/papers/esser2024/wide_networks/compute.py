@@ -51,7 +51,7 @@ def perform(params: Params, task: Task, context: Context, progress: Progress) ->
 
 def _data(params: Params) -> HalfMoons:
     return draw(
-        range(params.seeds),
+        params.seed_range(params.seeds),
         samples=params.samples,
         noise=params.moons_noise,
         positive_variance=params.positive_variance,
@@ -65,7 +65,7 @@ def _points(data: HalfMoons) -> Float[Tensor, "seed point 2"]:
 def standard_start(params: Params, width: int, z: int) -> list[Tensor]:
     """Independent standard normal weights, for outputs over √h: the scaling of the neural tangent kernel
     (Jacot, Gabriel and Hongler 2018)."""
-    streams = Streams(range(params.seeds), f"standard weights of width {width}")
+    streams = Streams(params.seed_range(params.seeds), f"standard weights of width {width}")
     return [streams.normal(width, columns).double() for columns in (2, z)]
 
 
@@ -94,7 +94,9 @@ def _collapse(params: Params, loss: str, activation: str, progress: Progress) ->
         with torch.no_grad():
             weights = [weight - scale * slope for weight, slope in zip(weights, gradients, strict=True)]
     table = tidy(
-        {"step": recorded, "seed": range(params.seeds)}, ratio=torch.stack(ratios), size=torch.stack(sizes)
+        {"step": recorded, "seed": params.seed_range(params.seeds)},
+        ratio=torch.stack(ratios),
+        size=torch.stack(sizes),
     )
     return table.assign(loss=loss, activation=activation)
 
@@ -111,7 +113,9 @@ def _distances(params: Params, width: int, progress: Progress) -> pd.DataFrame:
         network, kernel = _beside_kernel(params, width, arm, x, label)
         sizes = torch.maximum(*(u[:, : params.samples].norm(dim=(1, 2)) for u in (network, kernel)))
         distance = (network - kernel)[:, : params.samples].norm(dim=(1, 2)) / sizes
-        tables.append(tidy({"seed": range(params.seeds)}, distance=distance).assign(arm=arm, width=width))
+        tables.append(
+            tidy({"seed": params.seed_range(params.seeds)}, distance=distance).assign(arm=arm, width=width)
+        )
         progress((number + 1) / len(ARMS))
     return pd.concat(tables, ignore_index=True)
 
@@ -126,7 +130,7 @@ def _beside_kernel(
     """The outputs after training, of the network and of its tangent kernel."""
     constrained = arm == "constrained"
     start = (
-        list(orthonormal_start(range(params.seeds), width, 2, 1))
+        list(orthonormal_start(params.seed_range(params.seeds), width, 2, 1))
         if constrained
         else standard_start(params, width, 1)
     )

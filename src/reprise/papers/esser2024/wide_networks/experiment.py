@@ -7,7 +7,7 @@ from itertools import product
 from typing import Literal, NamedTuple
 
 from reprise.contract.experiment import Experiment, Plan, Resources
-from reprise.contract.settings import Settings, ours, stated
+from reprise.contract.settings import Seeded, ours, stated
 
 ACTIVATIONS = ("relu", "tanh")
 LOSSES = ("contrastive", "non-contrastive")
@@ -15,7 +15,7 @@ ARMS = ("supervised", "unconstrained", "constrained")
 """The squared loss, and the loss (1) without and with orthonormal weights."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Half moons as in Example 1. The text's sentences are about wide networks and data of any kind."""
 
     samples: int = ours(50, "n", ge=4)

@@ -15,12 +15,12 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Outputs that collapse, and only supervised ones that come close to their kernel."""
     rng = np.random.default_rng(0)
     collapse = pd.DataFrame(
-        product(LOSSES, ACTIVATIONS, (0, params.steps), range(params.seeds)),
+        product(LOSSES, ACTIVATIONS, (0, params.steps), params.seed_range(params.seeds)),
         columns=["loss", "activation", "step", "seed"],
     )
     collapse["ratio"] = np.where(collapse["step"] > 0, 1e-6, 0.5) * rng.uniform(0.9, 1.1, len(collapse))
     distances = pd.DataFrame(
-        product(ARMS, params.widths, range(params.seeds)), columns=["arm", "width", "seed"]
+        product(ARMS, params.widths, params.seed_range(params.seeds)), columns=["arm", "width", "seed"]
     )
     factor, power = (distances["arm"].map(lambda arm, at=at: DISTANCES[arm][at]) for at in (0, 1))
     distances["distance"] = factor * distances["width"] ** power * rng.uniform(0.9, 1.1, len(distances))

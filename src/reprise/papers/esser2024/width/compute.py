@@ -53,7 +53,8 @@ def _differences(params: Params, loss: Loss, width: int, progress: Progress) -> 
     """Means over anchors of ‖u^φ - u^I‖, of the same up to the sign of all outputs, and of ‖u^I‖, one row per
     activation, seed and recorded epoch."""
     stack = max(1, UNITS_AT_ONCE // width)
-    groups = [range(first, min(first + stack, params.seeds)) for first in range(0, params.seeds, stack)]
+    every = params.seed_range(params.seeds)
+    groups = [every[first : first + stack] for first in range(0, params.seeds, stack)]
     tables = []
     for group, seeds in enumerate(groups):
         data, start = _data(params, seeds), orthonormal_start(seeds, width, 2, params.output_dim)
@@ -78,9 +79,10 @@ def _differences(params: Params, loss: Loss, width: int, progress: Progress) -> 
 def _starts(params: Params) -> pd.DataFrame:
     """Means over a seed's further initialisations of ‖u^φ - u^I‖, averaged over the anchors, and of its ratio
     to ‖u^I‖: one row per activation, width and seed."""
-    rows, anchors = [], _data(params, range(params.seeds)).anchor
-    for width, seed in product(params.widths, range(params.seeds)):
-        x = anchors[seed].expand(params.starts, -1, -1)
+    seeds = params.seed_range(params.seeds)
+    rows, anchors = [], _data(params, seeds).anchor
+    for width, (seed, anchor) in product(params.widths, zip(seeds, anchors, strict=True)):
+        x = anchor.expand(params.starts, -1, -1)
         streams = Streams([seed], f"further weights of width {width}")
         w1, w2 = (polar(streams.normal(params.starts, width, n)[0].double()) for n in (2, params.output_dim))
         linear = two_layers.outputs((w1, w2), x)
@@ -138,12 +140,12 @@ def records(params: Params) -> list[int]:
 
 def _bounds(params: Params) -> pd.DataFrame:
     """Theorem 1's bound without its constant K, c ‖x‖² d √(log⁴ h / h), averaged over the anchors."""
-    data = _data(params, range(params.seeds))
+    data = _data(params, params.seed_range(params.seeds))
     squared_norm = data.anchor.square().sum(-1).mean(-1).numpy()
     widths = np.array(params.widths, dtype=float)
     activations = [name for name in params.activations if name in CURVATURES]
     c = np.array([CURVATURES[name] for name in activations])[:, None, None]
-    axes = {"activation": activations, "width": params.widths, "seed": range(params.seeds)}
+    axes = {"activation": activations, "width": params.widths, "seed": params.seed_range(params.seeds)}
     return tidy(axes, bound=c * (2 * np.log(widths) ** 2 / widths**0.5)[:, None] * squared_norm)
 
 

@@ -5,12 +5,12 @@ from typing import Literal, NamedTuple
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import ours, stated, unstated
+from reprise.contract.settings import Seeded, ours, stated, unstated
 
 Activation = Literal["tanh", "relu", "sigmoid", "centred_sigmoid", "scaled_sigmoid"]
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """Two layers on half moons, trained with orthonormal W1 and W2, and a linear twin."""
 
     widths: tuple[int, ...] = stated(

@@ -23,7 +23,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(0)
 
     def table(activations: tuple, *looks: int) -> pd.DataFrame:
-        axes = product(activations, params.widths, range(params.seeds), looks)
+        axes = product(activations, params.widths, params.seed_range(params.seeds), looks)
         return pd.DataFrame(axes, columns=["activation", "width", "seed", "epoch"])
 
     def about(widths: pd.Series, power: pd.Series | float) -> pd.Series:

@@ -32,7 +32,7 @@ Views = Float[Tensor, "view replica batch dim"]
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Singular values of W, and the block of W with the strong augmentation, over the steps; with another
     loss than InfoNCE there is no X, and what follows from it is NaN."""
-    seeds, dim, strong = range(params.seeds), params.dim, params.dim // 2
+    seeds, dim, strong = params.seed_range(params.seeds), params.dim, params.dim // 2
     cells = [("one", k) for k in params.one_view] + [("both", k) for k in params.both_views]
     loss_of = resolve(context.objective) if context.objective else infonce_distance
     noise_std = torch.stack([noise_std_of(params, views, amplitude) for views, amplitude in cells], 1)
@@ -98,7 +98,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def authors_code(params: Params, noise: float, context: Context) -> pd.DataFrame:
     """Singular values of W over the steps of the authors' own program: InfoNCE on dot products, a layer with
     a bias, and minibatches of a fixed set of inputs, with noise on the last half of either view."""
-    seeds, dim = range(params.seeds), params.dim
+    seeds, dim = params.seed_range(params.seeds), params.dim
     inputs, picks = Streams(seeds, "code inputs").normal(CODE_INPUTS, dim), Streams(seeds, "code picks")
     noises = Streams(seeds, "code noise").batches(2, params.batch_size, dim)
     std = noise * (torch.arange(dim) >= dim // 2)

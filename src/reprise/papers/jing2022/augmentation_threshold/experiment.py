@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, ours, unstated
+from reprise.contract.settings import Seeded, from_code, ours, unstated
 
 CLAIMED_ONE_VIEW = (0.25, 0.9, 1.1, 1.25, 4.0)
 CLAIMED_BOTH_VIEWS = (4.0,)
@@ -21,7 +21,7 @@ PROGRAM = "authors' case_1.py"
 """Stands for the views in the rows of the authors' own program, directclr 753f63c (2022-06-06)."""
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """z = W x, trained by `infonce_distance` (Eq. 2); x ~ N(0, input_variance I); noise of variance
     weak_variance on the first half of the inputs, k on the rest."""
 

@@ -18,7 +18,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     rows = [
         (step, part, seed, views, k, index)
         for (step, part), seed, (views, k), index in product(
-            quarters, range(params.seeds), cells, range(1, params.dim + 1)
+            quarters, params.seed_range(params.seeds), cells, range(1, params.dim + 1)
         )
     ]
     columns = ["step", "part", "seed", "views", "amplitude", "index"]

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import ours, stated
+from reprise.contract.settings import Seeded, ours, stated
 from reprise.datasets.catalogue import DATA_SETS
 from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
@@ -22,7 +22,7 @@ ARMS = {"any hue": ("shapes", "shapes"), "short cut": ("shapes-bright", "colour_
 """Data set and augmentation recipe of each arm."""
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """ResNet10 of width 16 with a projector 256-128, on images of 32 pixels, by AdamW with a cosine on
     `nt_xent` (SimCLR, Section 3)."""
 
@@ -79,7 +79,7 @@ class Task(NamedTuple):
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """A task for each network."""
-    return [Task(arm, seed) for arm, seed in product(ARMS, range(params.seeds))]
+    return [Task(arm, seed) for arm, seed in product(ARMS, params.seed_range(params.seeds))]
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:

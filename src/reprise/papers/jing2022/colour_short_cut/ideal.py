@@ -16,7 +16,9 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """SimCLR learns shape, unless colour is a short cut."""
     rng = np.random.default_rng(0)
     steps = (0, params.steps)
-    probes = pd.DataFrame(product(ARMS, range(params.seeds), steps), columns=["arm", "seed", "step"])
+    probes = pd.DataFrame(
+        product(ARMS, params.seed_range(params.seeds), steps), columns=["arm", "seed", "step"]
+    )
     probes["accuracy"] = probes["arm"].map(LEARNED).where(probes["step"] > 0, START)
     probes["accuracy"] += 0.5 * rng.normal(size=len(probes))
     return {"probes": probes}

@@ -38,7 +38,7 @@ class Arm:
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """The embedding spectrum of every arm, depth and seed over the steps: controls up to `steps`, the others
     up to `long_steps`."""
-    seeds, dim = range(params.seeds), params.dim
+    seeds, dim = params.seed_range(params.seeds), params.dim
     span = np.geomspace(params.covariance_span, 1 / params.covariance_span, dim)
     std, ones = torch.from_numpy(span).sqrt().float(), torch.ones(dim)
 
@@ -68,7 +68,7 @@ def _train(
     steps: int,
 ) -> pd.DataFrame:
     """Trains all arms and seeds in one stack: replica = arm * seeds + seed."""
-    seeds, size, dim = range(params.seeds), params.batch_size, params.dim
+    seeds, size, dim = params.seed_range(params.seeds), params.batch_size, params.dim
     loss_of = resolve(context.objective) if context.objective else infonce_distance
     input_std = torch.stack([arm.input_std for arm in arms])[:, None, None, None]
     batches = Streams(seeds, "train").batches(3, size, dim)

@@ -3,11 +3,11 @@ non-degenerate."""
 
 from reprise.contract.experiment import Experiment, Quick, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, ours, stated, unstated
+from reprise.contract.settings import Seeded, from_code, ours, stated, unstated
 from reprise.papers.jing2022.two_layer_settings import CODE_SCALE, CODE_SPAN
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """z = W_L ... W_1 x with layers that start alike (`starts.layers`); trained with `infonce_distance`
     (Eq. 2)."""
 

@@ -19,7 +19,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     rows = [
         (step, arm, depth, seed, index, 1e-5 if step > 0 and index > params.dim - count else 1.0)
         for step, ((arm, depth), count), seed, index in product(
-            steps, collapses.items(), range(params.seeds), range(1, params.dim + 1)
+            steps, collapses.items(), params.seed_range(params.seeds), range(1, params.dim + 1)
         )
     ]
     table = pd.DataFrame(rows, columns=["step", "arm", "depth", "seed", "index", "singular_value"])

@@ -18,5 +18,5 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     A size of 0 means that the formula does not have it.
     """
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     return {"identities": tried(CHECKS, points, params.largest, SIZES, context)}

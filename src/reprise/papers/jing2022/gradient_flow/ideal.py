@@ -9,4 +9,4 @@ from reprise.papers.jing2022.gradient_flow.experiment import Params
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Formulas without errors."""
-    return {"identities": without_errors(THEORY, params.points)}
+    return {"identities": without_errors(THEORY, params.seed_range(params.points))}

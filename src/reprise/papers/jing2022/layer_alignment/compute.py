@@ -31,7 +31,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     run, also with steps twice as long and singular vectors from every second checkpoint (`coarse`, at the
     next of these), which tells how precise it is; the ODE follows Eq. 2 on the fixed pairs: it is left out
     for another loss, and has only its last step in the authors' code."""
-    seeds, dim = range(params.seeds), params.dim
+    seeds, dim = params.seed_range(params.seeds), params.dim
     arms = {start: free(_weights(params, start)) for start in ("independent", "balanced", *params.controls)}
     code = params.authors_code
     pairs = pairs_of(params.model_copy(update={"batch_size": CODE_POINTS}) if code else params)
@@ -93,7 +93,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 def _weights(params: Params, start: str) -> list[Tensor]:
     """The layers of an initialisation."""
     span = 1.0 if start == "degenerate" else params.init_span
-    streams = Streams(range(params.seeds), f"{start} weights")
+    streams = Streams(params.seed_range(params.seeds), f"{start} weights")
     return layers(
         streams,
         params.dim,
@@ -138,7 +138,7 @@ def _theorem3(
         2 * params.learning_rate,
     )
     nearest = np.searchsorted(checkpoints[every_second], steps)
-    axes: Axes = {"step": steps, "seed": range(params.seeds), "index": range(1, params.dim + 1)}
+    axes: Axes = {"step": steps, "seed": params.seed_range(params.seeds), "index": range(1, params.dim + 1)}
     return tidy(
         axes,
         w1_ode=ode1, w2_ode=ode2, w1=s1[aligned:], w2=s2[aligned:],

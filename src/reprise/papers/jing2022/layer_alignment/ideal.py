@@ -13,7 +13,7 @@ STARTS = ("independent", "balanced")
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """The layers align; the larger a singular value, the more it grows; the embeddings' last collapses."""
     rng = np.random.default_rng(0)
-    seeds, indices, steps = range(params.seeds), range(1, params.dim + 1), (0, params.steps)
+    seeds, indices, steps = params.seed_range(params.seeds), range(1, params.dim + 1), (0, params.steps)
 
     def table(columns: dict[str, object]) -> tuple[pd.DataFrame, np.ndarray]:
         """The product of the columns' values, and factors that spread by 1 %."""

@@ -62,9 +62,9 @@ def noncontrastive(
 
 
 def _groups(params: Params, loss: Objective) -> list[Group]:
-    streams, rank, eye = Streams(range(params.seeds), "projectors"), params.low_rank, torch.eye(params.dim)
+    streams, rank = Streams(params.seed_range(params.seeds), "projectors"), params.low_rank
     u, v = random_orthogonal(streams, params.dim), random_orthogonal(streams, params.dim)
-    none, decaying = eye.expand_as(u), decaying_spectrum(streams, params.dim)
+    none, decaying = torch.eye(params.dim).expand_as(u), decaying_spectrum(streams, params.dim)
     projectors = {"none": none, "low-rank": u[:, :, :rank] @ v[:, :rank], "decaying": decaying}
     return [
         Group(tuple(projectors), torch.cat(list(projectors.values())), linear, loss),
@@ -74,7 +74,7 @@ def _groups(params: Params, loss: Objective) -> list[Group]:
 
 
 def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
-    seeds, dim, copies = range(params.seeds), params.dim, len(group.arms)
+    seeds, dim, copies = params.seed_range(params.seeds), params.dim, len(group.arms)
     start = layers(Streams(seeds, "weights"), dim, 2, scale=params.init_scale, span=params.init_span)
     pairs = pairs_of(params)
     clean, x1, x2 = (x.repeat(copies, 1, 1) for x in (pairs.clean, pairs.view1, pairs.view2))

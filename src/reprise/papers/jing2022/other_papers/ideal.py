@@ -13,7 +13,7 @@ ARMS = ("none", "low-rank", "decaying", "non-contrastive", "relu")
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Four dimensions stand behind any projector, negatives keep some balance, and ReLU makes filters."""
     rng = np.random.default_rng(0)
-    rows = product((0, params.steps), ARMS, range(params.seeds))
+    rows = product((0, params.steps), ARMS, params.seed_range(params.seeds))
     table = pd.DataFrame(rows, columns=["step", "arm", "seed"])
     spread = 1 + 0.02 * rng.uniform(-1, 1, len(table))
     at_end, arm = table["step"] > 0, table["arm"]

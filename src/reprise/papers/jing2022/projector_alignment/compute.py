@@ -16,7 +16,7 @@ from reprise.papers.jing2022.two_layers import Arm, checkpoints_of, free, train
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Distance of W1's left singular vectors from W2's right ones, one by one and from the subspace that W2
     reads."""
-    seeds, dim, rank = range(params.seeds), params.dim, params.low_rank
+    seeds, dim, rank = params.seed_range(params.seeds), params.dim, params.low_rank
     start, streams = Streams(seeds, "weights"), Streams(seeds, "projectors")
     w1, w2 = layers(start, dim, 2, scale=params.init_scale, span=params.init_span)
     u, v = random_orthogonal(streams, dim), random_orthogonal(streams, dim)

@@ -15,7 +15,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """W1 aligns with every projector, and comes to rest."""
     rng = np.random.default_rng(0)
     steps = [round(params.steps * share) for share in (0, 0.25, 0.5, 0.95, 1)]
-    rows = product(steps, ("frozen", "diagonal", "low-rank", "free"), range(params.seeds))
+    rows = product(steps, ("frozen", "diagonal", "low-rank", "free"), params.seed_range(params.seeds))
     table = pd.DataFrame(rows, columns=["step", "arm", "seed"])
     spread = 1 + 0.1 * rng.uniform(-1, 1, len(table))
     level = table["step"].map(dict(zip(steps, (0.9, 0.3, 0.01, REST, REST), strict=True)))

@@ -119,7 +119,7 @@ def networks(params: Params) -> tuple[dict[str, Net], list[Row]]:
     labels = tuple(Source(name=name, root=params.root) for name in (params.data_set, other) if name)
     for point in points(params, params.encoder.dim):
         for kind, settings in nets(point, params):
-            for seed in range(params.base_seeds if settings == params else params.seeds):
+            for seed in params.seed_range(params.base_seeds if settings == params else params.seeds):
                 key = f"{kind} {settings.model_dump_json()} {seed}"
                 start_key = f"{START} {settings.encoder.model_dump_json()} {seed}"
                 name = f"{point.factor} {point.value}: {kind}, seed {seed}"

@@ -39,7 +39,7 @@ DIMENSIONS = {"representation": 64, "embedding": 128}
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Networks that have all learned; the representation collapses for want of a projector."""
     rng = np.random.default_rng(0)
-    seeds = range(params.seeds)
+    seeds = params.seed_range(params.seeds)
     probes = pd.DataFrame(
         [(net, part, seed, mean) for (net, part), mean in ACCURACY.items() for seed in seeds],
         columns=["net", "part", "seed", "accuracy"],

@@ -27,7 +27,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
     every = nets(params, objective)
     if objective:
         return grid.tasks(every)
-    supervised = net(params, "nonlinear", 0, "", {}).spec
+    supervised = net(params, "nonlinear", params.first_seed, "", {}).spec
     return grid.tasks(every, [Pixels(params.source), Supervised(supervised, params.source)])
 
 
@@ -39,13 +39,13 @@ def nets(params: Params, objective: str | None = None) -> list[Net]:
         _net(params, name, shortcut, seed, 0, objective)
         for name, shortcut in _named(params.nets)
         if not objective or name in OTHER_LOSS
-        for seed in range(params.seeds if name in (START, *OF_TABLE_1) else fewer)
+        for seed in params.seed_range(params.seeds if name in (START, *OF_TABLE_1) else fewer)
     ]
     further = [
         _net(replaced(params, {"data_set": data_set}), name, shortcut, seed, place)
         for place, data_set in enumerate(() if objective else params.further_sets, 1)
         for name, shortcut in _named(few(params.nets))
-        for seed in range(params.further_seeds)
+        for seed in params.seed_range(params.further_seeds)
     ]
     return own + further
 

@@ -58,7 +58,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def widths(params: Params) -> pd.DataFrame:
     """Gradient flow at all widths and seeds; one row per loss, width, seed and look."""
-    seeds = range(params.width_seeds)
+    seeds = params.seed_range(params.width_seeds)
     roots = [gram_root(Streams(seeds, f"width {width}"), width, params.dim) for width in params.widths]
     start = initial(torch.stack(roots), scale(params))
     axes = {"width": params.widths, "seed": seeds}
@@ -109,7 +109,8 @@ def _compare(
     for value, moves in runs.items():
         for look, reference_look in zip(path(params, start, moves), references, strict=True):
             table = tidy(
-                {"seed": range(params.seeds)}, distance=gram_distance(look.learner, reference_look.learner)
+                {"seed": params.seed_range(params.seeds)},
+                distance=gram_distance(look.learner, reference_look.learner),
             )
             tables.append(table.assign(**{name: value}, stage=look.stage, time=look.time))
     return pd.concat(tables, ignore_index=True)
@@ -249,4 +250,4 @@ def scale(params: Params) -> Float[Tensor, " dim"]:
 
 
 def _streams(params: Params, purpose: str) -> Streams:
-    return Streams(range(params.seeds), purpose)
+    return Streams(params.seed_range(params.seeds), purpose)

@@ -9,11 +9,11 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Resources
-from reprise.contract.settings import Settings, lost, ours
+from reprise.contract.settings import Seeded, lost, ours
 from reprise.papers.ren2023.variations import variations
 
 
-class Params(Settings):
+class Params(Seeded):
     """Exact expectations over all latents, hence few latents; gradient flow except where descent is named."""
 
     dim: int = ours(6, "d: 2^d latents of each view", ge=3, le=10)

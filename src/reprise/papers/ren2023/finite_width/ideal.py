@@ -20,7 +20,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
         return powers * rng.uniform(0.95, 1.05, len(powers))
 
     def table(name: str, values: tuple, seeds: int, power: float) -> pd.DataFrame:
-        made = pd.DataFrame(product(values, range(seeds), looks), columns=[name, "seed", "look"])
+        made = pd.DataFrame(product(values, params.seed_range(seeds), looks), columns=[name, "seed", "look"])
         made["stage"], made["time"] = made["look"].str[0], made["look"].str[1]
         return made.assign(distance=about(made[name] ** power))
 

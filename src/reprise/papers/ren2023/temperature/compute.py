@@ -1,13 +1,12 @@
 """Solves Eq. 8 for every τ², K and spectrum, and compares Stage 1 with the dynamics without negatives."""
 
-import zlib
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
 
 from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
+from reprise.numerics.streams import stream
 from reprise.papers.ren2023.infinite_width import Array, InfiniteWidth, Moment, Stage, solve
 from reprise.papers.ren2023.temperature.experiment import Params
 
@@ -15,7 +14,7 @@ from reprise.papers.ren2023.temperature.experiment import Params
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Tables: `uniform`, each setting over the steps; `stage1`, the largest relative distance during Stage 1
     from the dynamics without negatives, whose time is scaled (`distance`) or not (`distance_unscaled`)."""
-    spectra = np.array([variances(params, seed) for seed in range(params.seeds)])
+    spectra = np.array([variances(params, seed) for seed in params.seed_range(params.seeds)])
     parts = []
     for index, negatives in enumerate(params.every_negatives):
         context.progress(index, len(params.every_negatives) + 1, f"K = {negatives:g}")
@@ -25,7 +24,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def variances(params: Params, seed: int) -> Float[Array, "r"]:
     """σ_1² .. σ_r²: the largest and the smallest are fixed, the others random."""
-    rng = np.random.default_rng([seed, zlib.crc32(b"spectrum")])
+    rng = stream(seed, "spectrum")
     others = rng.uniform(1, params.variance_ratio, params.signals - 2)
     return np.sort(np.concatenate([[1, params.variance_ratio], others]))[::-1]
 
@@ -54,7 +53,7 @@ def _uniform(params: Params, spectra: Array, negatives: float) -> pd.DataFrame:
     moment = solve(limit, steps, [Stage(params.steps, tau2)], step_size=params.step_size, rtol=1e-7).moment
     shape = (len(steps), len(params.tau2), len(spectra))
     table = tidy(
-        {"step": [int(step) for step in steps], "tau2": params.tau2, "seed": range(len(spectra))},
+        {"step": [int(step) for step in steps], "tau2": params.tau2, "seed": params.seed_range(params.seeds)},
         condition=moment.condition.reshape(shape),
         distance=moment.distance.reshape(shape),
         noise_to_signal=moment.noise_to_signal.reshape(shape),
@@ -77,7 +76,7 @@ def _stage1(params: Params, spectra: Array) -> pd.DataFrame:
         stage = [Stage(params.stage1_steps, 0.0)]
         plain = solve(plain_limit, steps, stage, step_size=params.step_size * scale).moment
         distances[name] = _largest_distance(contrast, plain, len(every))
-    return tidy({"tau2": every, "seed": range(len(spectra))}, **distances)
+    return tidy({"tau2": every, "seed": params.seed_range(params.seeds)}, **distances)
 
 
 def _largest_distance(moment: Moment, reference: Moment, repeats: int) -> Float[Array, "tau2 seed"]:

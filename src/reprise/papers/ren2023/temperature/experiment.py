@@ -8,14 +8,14 @@ from typing import Any, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, lost, ours, unstated
+from reprise.contract.settings import Seeded, lost, ours, unstated
 from reprise.papers.ren2023.variations import variations
 
 SMALL = 0.01
 """Lemma B.9 is about small τ²; claims read its power up to this value."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Eq. 8 with noise, with random σ_p² between 1 and 4 that include both ends."""
 
     dim: int = lost(30, "d, as in Figure 1", ge=4)

@@ -10,7 +10,7 @@ from reprise.papers.ren2023.temperature.experiment import Params
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """A condition number that rises from 2 to 3 and falls to 1, and a distance of τ²."""
-    rng, seeds = np.random.default_rng(0), range(params.seeds)
+    rng, seeds = np.random.default_rng(0), params.seed_range(params.seeds)
     course = {0: 2.0, params.steps // 10: 3.0, params.steps: 1.0}
     uniform = pd.DataFrame(
         product(params.every_negatives, params.tau2, seeds, course),

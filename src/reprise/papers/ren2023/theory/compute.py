@@ -16,5 +16,5 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
     Its sizes are r, d - r and the width m; a size that the formula does not have is 0.
     """
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     return {"identities": tried(checks(FORMULAS), points, params.largest, SIZES, context)}

@@ -9,4 +9,4 @@ from reprise.papers.ren2023.theory.experiment import Params
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Formulas that hold."""
-    return {"identities": without_errors(THEORY, params.points)}
+    return {"identities": without_errors(THEORY, params.seed_range(params.points))}

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
-from reprise.contract.settings import Settings, lost, ours, replaced
+from reprise.contract.settings import Seeded, lost, ours, replaced
 from reprise.papers.ren2023.variations import variations
 
 LONG = 50
@@ -18,7 +18,7 @@ LONG = 50
 other values of the settings, too."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Both losses, with and without noise, on both spectra of A, from the same start and on the same data."""
 
     dim: int = lost(30, "d: small, and three times r", ge=3)
@@ -79,7 +79,7 @@ class Task(NamedTuple):
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """A task for each seed."""
-    return [Task(seed) for seed in range(params.seeds)]
+    return [Task(seed) for seed in params.seed_range(params.seeds)]
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:

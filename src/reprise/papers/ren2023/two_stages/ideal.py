@@ -20,7 +20,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     falling = 1.0 + (rising - 1) * np.exp(-20 * stage2)
     pieces = []
     for loss, spectrum, noise, seed in product(
-        ("contrastive", "non-contrastive"), SPECTRA, (True, False), range(params.seeds)
+        ("contrastive", "non-contrastive"), SPECTRA, (True, False), params.seed_range(params.seeds)
     ):
         contrastive = loss == "contrastive"
         shaken = 1 + 0.004 * rng.normal()

@@ -57,7 +57,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         return {"course": course}
     compared = [
         baselines(_inputs(params, context.root, data_of(params, seed))).assign(seed=seed)
-        for seed in range(params.seeds)
+        for seed in params.seed_range(params.seeds)
     ]
     return {
         "course": course,

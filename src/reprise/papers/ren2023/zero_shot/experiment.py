@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import location, lost, ours, stated, unstated
+from reprise.contract.settings import Seeded, location, lost, ours, stated, unstated
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import coco, pretrained_files
 
@@ -27,7 +27,7 @@ FEATURES = {"pretrained": {"image": 2048, "text": 768}, "presence": {"image": 12
 FEATURE_BYTES = 4
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """For each modality, a frozen encoder and a head of three layers, trained on images and their
     captions."""
 
@@ -156,13 +156,13 @@ def data_of(params: Params, seed: int) -> int:
 
 def features(params: Params) -> list[Features]:
     """A task for each modality's features of each data set, which also counts the data."""
-    data = sorted({data_of(params, seed) for seed in range(params.seeds)})
+    data = sorted({data_of(params, seed) for seed in params.seed_range(params.seeds)})
     return [Features(seed, modality) for seed in data for modality in MODALITIES]
 
 
 def heads(params: Params) -> list[Heads]:
     """A task for each seed's heads."""
-    return [Heads(seed) for seed in range(params.seeds)]
+    return [Heads(seed) for seed in params.seed_range(params.seeds)]
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
@@ -181,7 +181,7 @@ def needs(params: Params, task: Task, objective: str | None = None) -> Resources
             memory_mb=1500 + images // 20,
             gpus=gpus,
         )
-    users = 1 + sum(task.seed < other.seeds for other in alternatives(params).values())
+    users = 1 + sum(task in features(other) for other in alternatives(params).values())
     disk_mb = 0.0 if objective else features_mb(params)[task.modality] / users
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
         minutes = images / (1500 if gpus else 3) / 60

@@ -19,7 +19,7 @@ BASELINES = {"most frequent label": 14, "frozen features": 3, "linear map": 50}
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Heads that align with both losses, and collapse without negatives."""
-    rng, seeds = np.random.default_rng(0), range(params.seeds)
+    rng, seeds = np.random.default_rng(0), params.seed_range(params.seeds)
     course = pd.DataFrame(product(LOSSES, seeds, STEPS), columns=["loss", "seed", "step"])
     for name, courses in COURSES.items():
         values = [

@@ -31,6 +31,7 @@ from reprise.datasets.shapes import (
     pixels,
     turned,
 )
+from reprise.numerics.streams import stream
 from reprise.storage.store import writing
 
 SPLITS = ("pretrain", "train", "val")
@@ -90,7 +91,7 @@ class Layout:
 def lay_out(count: int, *, seed: int, split: str) -> Layout:
     """Lays out the first `count` scenes of a seed's split."""
     sizes = (SCENE_DRAWS, SLOTS * OBJECT_DRAWS, CAPTIONS * CAPTION_DRAWS)
-    numbers = np.random.default_rng([seed, SPLITS.index(split)]).random((count, sum(sizes)))
+    numbers = stream(seed, SPLITS.index(split)).random((count, sum(sizes)))
     scene, objects, captions = np.split(numbers, np.cumsum(sizes)[:-1], axis=1)
     objects = objects.reshape(count, SLOTS, OBJECT_DRAWS)
     there = np.arange(SLOTS) < 1 + (scene[:, :1] * SLOTS).astype(int)

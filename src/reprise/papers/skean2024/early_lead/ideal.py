@@ -14,7 +14,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Networks that end as printed; FroSSL leads as printed for the epochs that the figure shows, and by a
     point in the end."""
     rng = np.random.default_rng(0)
-    seeds = range(params.seeds)
+    seeds = params.seed_range(params.seeds)
     interval = epochs_between_looks(params)
     looks = product(PAIR, range(interval, EPOCHS + 1, interval), seeds)
     online = pd.DataFrame(looks, columns=["method", "epoch", "seed"])

@@ -20,7 +20,9 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     rng = np.random.default_rng(0)
     runs = [
         (params.data_set, method, own, OWN_RATE if own else SHARED_RATE, seed)
-        for own, method, seed in product((False, True), (*FIGURE3_PUBLISHED, "frossl"), range(params.seeds))
+        for own, method, seed in product(
+            (False, True), (*FIGURE3_PUBLISHED, "frossl"), params.seed_range(params.seeds)
+        )
     ]
     spectra = [_spectra(run, rng) for run in runs]
     probes = pd.DataFrame(runs, columns=RUN)

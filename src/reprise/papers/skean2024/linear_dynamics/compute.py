@@ -11,6 +11,7 @@ from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
 from reprise.evidence.formula import checks
 from reprise.evidence.identities import orthonormal, tried
+from reprise.numerics.streams import stream
 from reprise.papers.skean2024.linear_dynamics import formulas
 from reprise.papers.skean2024.linear_dynamics.experiment import Params
 from reprise.papers.skean2024.linear_views import LOSSES, Loss, closed_form
@@ -32,8 +33,8 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     deviation and by the closed form of the aligned layers they approach, one row per time and eigenvalue.
     `coarse` is descent with steps twice as long, which tells how precise it is.
     """
-    points = range(params.first_point, params.first_point + params.points)
-    data = [_data(params, seed) for seed in range(params.seeds)]
+    points = params.seed_range(params.points)
+    data = [_data(params, seed) for seed in params.seed_range(params.seeds)]
     views, u, v = (np.stack(arrays) for arrays in zip(*data, strict=True))
     from_aligned = _from_aligned(params, views, u, v)
     return {
@@ -52,7 +53,7 @@ def _modes(params: Params) -> tuple[Array, Array]:
 
 def _data(params: Params, seed: int) -> tuple[Array, Array, Array]:
     """X1 and X2 with these modes in random directions; U; V."""
-    rng = np.random.default_rng([seed, 18])
+    rng = stream(seed, 18)
     variances, cross = _modes(params)
     modes, rho = len(variances), cross / variances
     frame = orthonormal(rng, 2 * modes + 2, 2 * modes)
@@ -115,7 +116,11 @@ def _from_aligned(params: Params, x: Array, u: Array, v: Array) -> pd.DataFrame:
         )
         exact = np.sqrt(closed_form(name, variances, cross, start, time))
         table = tidy(
-            {"seed": range(params.seeds), "time": time.tolist(), "mode": range(1, len(variances) + 1)},
+            {
+                "seed": params.seed_range(params.seeds),
+                "time": time.tolist(),
+                "mode": range(1, len(variances) + 1),
+            },
             descent=fine,
             coarse=coarse,
             closed_form=np.broadcast_to(exact, fine.shape),
@@ -139,7 +144,8 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
     variances, cross = _modes(params)
     order = np.argsort(-(variances + cross))
     shape = (2, len(variances), x.shape[-1])
-    normals = np.stack([np.random.default_rng([seed, 2]).normal(size=shape) for seed in range(params.seeds)])
+    seeds = params.seed_range(params.seeds)
+    normals = np.stack([stream(seed, 2).normal(size=shape) for seed in seeds])
     stds = np.array(params.stds)
     w = stds[:, None, None, None, None] * normals
     columns = (w.mean(2) @ v)[..., order]
@@ -169,7 +175,7 @@ def _from_random(params: Params, x: Array, v: Array) -> pd.DataFrame:
     return tidy(
         {
             "std": stds.tolist(),
-            "seed": range(params.seeds),
+            "seed": seeds,
             "time": time.tolist(),
             "index": range(1, len(variances) + 1),
         },

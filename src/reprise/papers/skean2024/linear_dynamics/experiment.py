@@ -9,15 +9,14 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours
+from reprise.contract.settings import Seeded, ours
 
 
-class Params(Settings):
+class Params(Seeded):
     """No value here is the paper's: its formulas hold at every point, and its solutions for all data."""
 
     points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest number of outputs there; inputs and samples go beyond", ge=3)
-    first_point: int = ours(0, "number of the first point", ge=0)
     variances: tuple[float, ...] = ours((3.0, 2.325, 1.65, 0.975, 0.3), "λ = γ of the modes", min_length=2)
     correlations: tuple[float, ...] = ours((0.95, 0.8375, 0.725, 0.6125, 0.5), "ρ of the modes")
     start: float = ours(0.01, "s(0) of aligned layers, in every mode", gt=0)

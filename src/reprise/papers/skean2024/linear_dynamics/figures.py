@@ -50,7 +50,7 @@ def appD_closed_form(tables: Tables, params: Params) -> Figure:
 
 def _trajectories(axes: Axes, base: Tables, loss: str, modes: int) -> None:
     rows = base["closed_form"]
-    rows = rows[(rows["loss"] == loss) & (rows["seed"] == 0)]
+    rows = rows[(rows["loss"] == loss) & (rows["seed"] == rows["seed"].min())]
     for mode, color in zip(range(1, modes + 1), colors(modes), strict=True):
         curves = rows[rows["mode"] == mode].sort_values("time")
         spacing = max(len(curves) // 12, 1)

@@ -30,20 +30,20 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
         error = STEP * rng.uniform(0.9, 1, (params.seeds, 1, 1))
         columns = {"descent": (1 + error) * flow, "coarse": (1 + 2 * error) * flow}
         paths.append(
-            tidy({"seed": range(params.seeds), **by_time}, **columns, closed_form=flow + 0 * error).assign(
-                loss=loss
-            )
+            tidy(
+                {"seed": params.seed_range(params.seeds), **by_time}, **columns, closed_form=flow + 0 * error
+            ).assign(loss=loss)
         )
     stds = sorted(params.stds)
     aligned = variances * np.square(flows["frossl"])
     distance = 0.3 * STEP * 3.0 ** np.arange(len(stds))[:, None] * rng.uniform(0.9, 1, (1, params.seeds))
     flow = aligned + distance[..., None, None]
     return {
-        "identities": without_errors(THEORY, params.points),
+        "identities": without_errors(THEORY, params.seed_range(params.points)),
         "closed_form": pd.concat(paths, ignore_index=True),
         "equation_18": tidy(by_time, singular_value=flows["frossl"]),
         "small_starts": tidy(
-            {"std": stds, "seed": range(params.seeds), "time": time.tolist(), "index": modes},
+            {"std": stds, "seed": params.seed_range(params.seeds), "time": time.tolist(), "index": modes},
             eigenvalue=flow + STEP,
             coarse=flow + 2 * STEP,
             aligned=aligned + 0 * flow,

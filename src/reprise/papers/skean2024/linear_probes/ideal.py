@@ -19,7 +19,7 @@ LEAD = 1.5
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """The accuracies as printed, FroSSL's in training further ahead. CorInfoMax learns nothing on STL-10."""
     rng = np.random.default_rng(0)
-    seeds = range(params.seeds)
+    seeds = params.seed_range(params.seeds)
     ends, online = (accuracies(numbers(), artifact) for artifact in ("Table 2", "Table 3"))
     probes = pd.DataFrame(
         [

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
-from reprise.contract.settings import Settings, location, ours, stated, unstated
+from reprise.contract.settings import Seeded, location, ours, stated, unstated
 from reprise.datasets import catalogue
 from reprise.errors import RepriseError
 
@@ -21,7 +21,7 @@ SHOWN = 10
 """Number of eigenvalues in Figure 2; claims read the last."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Z_v = X_v W_vᵀ, one linear layer per view; pixels in [0, 1], centred and divided by the square root of
     the number of images; t = learning rate * step."""
 
@@ -64,7 +64,7 @@ class Task(NamedTuple):
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
     """A task for each kind of views and seed."""
-    return [Task(views, seed) for seed, views in product(range(params.seeds), params.views)]
+    return [Task(views, seed) for seed, views in product(params.seed_range(params.seeds), params.views)]
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:

@@ -15,7 +15,9 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Eigenvalues rise twice as late under Barlow Twins' variant, as modes with ρ = 1 predict, and sooner for
     views that are more alike; the sharpness is the predicted one."""
     rng = np.random.default_rng(0)
-    made = pd.DataFrame(product(VIEWS, RUNS, range(params.seeds)), columns=["views", "run", "seed"])
+    made = pd.DataFrame(
+        product(VIEWS, RUNS, params.seed_range(params.seeds)), columns=["views", "run", "seed"]
+    )
     spread = 1 + 0.01 * rng.uniform(-1, 1, len(made))
     modes = made.assign(index=SHOWN, variance=spread, cross=spread, start=1e-3)
     runs = made.assign(sharpness=12.0 * spread, predicted_sharpness=12.0)

@@ -36,7 +36,7 @@ def networks(params: Params) -> list[Net]:
     return base + [
         nets.net(params, budget, "frossl", params.data_set, seed, **changes)
         for changes in varied
-        for seed in range(params.seeds)
+        for seed in params.seed_range(params.seeds)
     ]
 
 

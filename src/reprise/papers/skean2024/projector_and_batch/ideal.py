@@ -15,7 +15,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     columns = [dict(net.columns) for net in networks(params)]
     shapes = dict.fromkeys((row["dim"], row["batch"]) for row in columns)
     probes = pd.DataFrame(
-        [(dim, batch, seed) for (dim, batch), seed in product(shapes, range(params.seeds))],
+        [(dim, batch, seed) for (dim, batch), seed in product(shapes, params.seed_range(params.seeds))],
         columns=["dim", "batch", "seed"],
     )
     probes["top1"] = 70 + 0.1 * rng.normal(size=len(probes))

@@ -25,7 +25,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     `operations`: floating-point operations of one view's term, one row per term, samples and dimension.
     `cost_seconds`: CPU time of one view's term, one row per term, dimension and repeat (`seed`).
     """
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     return {
         "identities": tried(CHECKS, points, params.largest, SIZES, context),
         "gradients": readings.gradients(

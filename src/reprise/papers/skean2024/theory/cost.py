@@ -77,7 +77,7 @@ def times(params: Params) -> pd.DataFrame:
     Each repeat covers all dimensions, so that a temporary slowdown of the machine affects them alike.
     """
     rows = []
-    for repeat, dim in product(range(params.repeats), params.timed_dims):
+    for repeat, dim in product(params.seed_range(params.repeats), params.timed_dims):
         z = Streams([repeat], "timed embeddings").normal(params.batch, dim)[0]
         for name, term in TERMS.items():
             duration = seconds(partial(_forget, term, z))

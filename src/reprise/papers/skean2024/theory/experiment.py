@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours, stated
+from reprise.contract.settings import Seeded, ours, stated
 
 CORRELATIONS, DECAYS = (0.0, 0.5, 0.9, 0.99), (0.0, 0.5, 1.0, 2.0)
 """The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of
@@ -17,13 +17,12 @@ CORRELATION, DECAY = 0.5, 1.0
 """Those at which the figure shows the other."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """Formulas hold at every point and size, or not at all. Gradients and cost depend on the batch size and
     the embedding's dimension, which are the published ones."""
 
     points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(5, "largest number of dimensions; samples go beyond", ge=4)
-    first_point: int = ours(0, "number of the first point", ge=0)
     batch: int = stated(256, "Section 6.1: N of all methods", ge=4)
     dim: int = stated(1024, "Appendix B.1: FroSSL's d", ge=4)
     correlations: tuple[float, ...] = ours(CORRELATIONS, "of the two views' embeddings")

@@ -32,9 +32,9 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     rotated = [
         (f"table1/rotation-{loss}", "printed", seed, change * rng.uniform(1, 2))
         for loss, change in changes.items()
-        for seed in range(params.points)
+        for seed in params.seed_range(params.points)
     ]
-    formulas = without_errors(THEORY, params.points)
+    formulas = without_errors(THEORY, params.seed_range(params.points))
     return {
         "identities": pd.concat(
             [formulas, pd.DataFrame(rotated, columns=formulas.columns)], ignore_index=True
@@ -48,7 +48,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
 def _gradients(params: Params, rng: np.random.Generator) -> pd.DataFrame:
     rows = []
     for (reading, (first, growth)), correlation in product(BALANCE.items(), params.correlations):
-        for (number, decay), seed in product(enumerate(params.decays), range(params.seeds)):
+        for (number, decay), seed in product(enumerate(params.decays), params.seed_range(params.seeds)):
             ratio = first * growth**number * rng.uniform(0.98, 1.02)
             rows.append((reading, correlation, decay, seed, ratio, 1.0))
     return pd.DataFrame(rows, columns=["reading", "correlation", "decay", "seed", "invariance", "variance"])
@@ -67,7 +67,7 @@ def _times(params: Params, rng: np.random.Generator) -> pd.DataFrame:
     rows = [
         (term, dim, seed, factor * dim**d_power * params.batch**n_power * rng.uniform(0.98, 1.02))
         for (term, (factor, d_power, n_power)), dim, seed in product(
-            POWERS.items(), params.timed_dims, range(params.repeats)
+            POWERS.items(), params.timed_dims, params.seed_range(params.repeats)
         )
     ]
     return pd.DataFrame(rows, columns=["term", "dim", "seed", "seconds"])

@@ -86,7 +86,7 @@ def gradients(params: Params, progress: Callable[[int, int], None]) -> pd.DataFr
     """The norms of both terms' gradients for both views' embeddings, one row per reading, correlation, decay
     and seed."""
     rows = []
-    cases = list(product(range(params.seeds), params.decays))
+    cases = list(product(params.seed_range(params.seeds), params.decays))
     for done, (seed, decay) in enumerate(cases):
         progress(done, len(cases))
         first, second = _embeddings(params, seed, decay)

@@ -58,11 +58,11 @@ def tasks(params: Params, objective: str | None = None) -> list[Block]:
     for beta, candidates in product(params.over_parameterisation, params.candidates):
         cell = Cell(beta, candidates)
         plain_cell = replace(cell, batch_norm=False)
-        every.append(Block("table", params, cell, variants, range(params.seeds)))
-        every.append(Block("figure", params, cell, figure_arms, range(params.figure_seeds)))
-        every.append(Block("figure", params, plain_cell, plain, range(params.figure_seeds)))
+        every.append(Block("table", params, cell, variants, params.seed_range(params.seeds)))
+        every.append(Block("figure", params, cell, figure_arms, params.seed_range(params.figure_seeds)))
+        every.append(Block("figure", params, plain_cell, plain, params.seed_range(params.figure_seeds)))
         if beta == params.text_over_parameterisation and not objective:
-            every.append(Block("text", text_params, cell, variants, range(params.text_seeds)))
+            every.append(Block("text", text_params, cell, variants, params.seed_range(params.text_seeds)))
     return [block for block in every if block.arms]
 
 

@@ -19,7 +19,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
         run: str, seeds: int, score: float, beta: int, candidates: int, zeta: float,
         batch_norm: bool = True, mean: bool = True, variance: bool = False,
     ) -> None:  # fmt: skip
-        for seed in range(seeds):
+        for seed in params.seed_range(seeds):
             rows.append(
                 {
                     "seed": seed,

@@ -1,19 +1,15 @@
 """Compares each formula of the theory with an independent computation, at random points and sizes."""
 
-import zlib
-
-import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
 from reprise.evidence.formula import checks
 from reprise.evidence.identities import tried
+from reprise.numerics.streams import stream
 from reprise.papers.tian2023.dynamics import batchnorm
 from reprise.papers.tian2023.dynamics.experiment import Params
 from reprise.papers.tian2023.dynamics.formulas import FORMULAS
 
-SLOW_FIELDS = zlib.crc32(b"slow_fields")
-"""The stream of these random numbers."""
 SIZES = ("samples", "inputs", "fields", "filters", "outputs", "classes")
 
 
@@ -24,13 +20,11 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     and classes of a latent variable; a size that the formula does not have is 0. `fields`: how unequal fields
     are (`batchnorm.slow_fields`), one row per point and layer.
     """
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     fields = [
         {"seed": point, "layer": layer, **inequalities}
         for point in points
-        for layer, inequalities in batchnorm.slow_fields(
-            np.random.default_rng([point, SLOW_FIELDS]), params.largest
-        ).items()
+        for layer, inequalities in batchnorm.slow_fields(stream(point, "slow_fields"), params.largest).items()
     ]
     return {
         "identities": tried(checks(FORMULAS), points, params.largest, SIZES, context),

@@ -16,8 +16,8 @@ SLOW = {"none": (-1.5, 1.2, 0.6), "BatchNorm": (-0.5, 0.3, 0.2)}
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Formulas that hold, and fields that BatchNorm makes less unequal."""
     rng = np.random.default_rng(0)
-    points = range(params.first_point, params.first_point + params.points)
+    points = params.seed_range(params.points)
     fields = pd.DataFrame(product(points, SLOW), columns=["seed", "layer"])
     fields[["speed", "d", "gap"]] = [SLOW[layer] for layer in fields["layer"]]
     fields[["speed", "d", "gap"]] += 0.05 * rng.normal(size=(len(fields), 3))
-    return {"identities": without_errors(THEORY, params.points), "fields": fields}
+    return {"identities": without_errors(THEORY, points), "fields": fields}

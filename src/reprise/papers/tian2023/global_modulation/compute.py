@@ -1,14 +1,13 @@
 """Theorem 6 and its remark: formulas at random points, basins on the sphere, probabilities by random
 draws."""
 
-import zlib
-
 import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
 from reprise.evidence.formula import checks
-from reprise.evidence.identities import Array, Random, tried
+from reprise.evidence.identities import Array, tried
+from reprise.numerics.streams import stream
 from reprise.papers.tian2023.global_modulation import probabilities, sphere
 from reprise.papers.tian2023.global_modulation.experiment import Params
 from reprise.papers.tian2023.global_modulation.formulas import FORMULAS, climb
@@ -31,12 +30,12 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     modulation but not with it (`lost`), and those that have not settled (`unsettled`). `probabilities`:
     P[E_l] of Eq. 155 (`formula`) and the share of draws (`simulated`).
     """
-    points = range(params.first_point, params.first_point + params.points)
-    seeds = range(params.seeds)
+    points = params.seed_range(params.points)
+    seeds = params.seed_range(params.seeds)
     flow = pd.concat([_solution(start) for start in params.flow_starts], ignore_index=True)
     basins = []
-    for seed in seeds:
-        context.progress(seed, params.seeds, "basins")
+    for done, seed in enumerate(seeds):
+        context.progress(done, params.seeds, "basins")
         basins += [row for dim in params.dims for row in _basins(seed, dim, params)]
     probability_rows = [
         row for seed in seeds for dim in params.probability_dims for row in _probabilities(seed, dim, params)
@@ -73,13 +72,8 @@ def closed_form(y0: float, b: float, times: Array) -> Array:
     return b * ratio / (1 - ratio)
 
 
-def _stream(seed: int, purpose: str) -> Random:
-    """Random numbers that depend on the seed and on their purpose."""
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
-
-
 def _basins(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
-    rng = _stream(seed, f"basins/{dim}")
+    rng = stream(seed, f"basins/{dim}")
     y = sphere.uniform_starts(rng, params.starts, dim)
     b = rng.uniform(1.05, 3)  # b > 1 makes g(y) = y + b positive on the sphere
     offsets = b + np.array(params.modulations)[:, None] * (np.arange(dim) == 0)
@@ -110,7 +104,7 @@ def _basins(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
 
 
 def _probabilities(seed: int, dim: int, params: Params) -> list[dict[str, float]]:
-    y = _stream(seed, f"probabilities/{dim}").uniform(-1, 1, (params.draws, dim))
+    y = stream(seed, f"probabilities/{dim}").uniform(-1, 1, (params.draws, dim))
     shares = probabilities.simulated(y, np.array(params.epsilons))
     return [
         {

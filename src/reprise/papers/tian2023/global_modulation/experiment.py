@@ -8,18 +8,17 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours
+from reprise.contract.settings import Seeded, ours
 
 CLAIMED_DIMS = (2, 4, 8)
 CLAIMED_MODULATIONS = (0.0, 0.1, 0.2, 0.4, 0.8)
 
 
-class Params(Settings):
+class Params(Seeded):
     """ẏ_l = (y_l + b_l) y_l, y_l = u_lᵀ w (Eq. 146), with b_1 = b + c and b_l = b for the others."""
 
     points: int = ours(200, "random points and sizes at which each formula is checked", ge=1)
     largest: int = ours(6, "largest number of patterns at these points", ge=4)
-    first_point: int = ours(0, "number of the first point", ge=0)
     flow_starts: tuple[float, ...] = ours(
         (-1.8, -1.3, -0.8, -0.3, -0.03, 0.03, 0.3, 1.0),
         "y(0)/b of the solutions that Figure 7 shows",

@@ -15,13 +15,14 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """A pattern that gains weights with its modulation, and draws that Eq. 155 foretells."""
     rng = np.random.default_rng(0)
     basins = pd.DataFrame(
-        product(range(params.seeds), params.dims, params.modulations), columns=["seed", "dim", "modulation"]
+        product(params.seed_range(params.seeds), params.dims, params.modulations),
+        columns=["seed", "dim", "modulation"],
     )
     basins["reached"] = 0.1 + 0.3 / basins["dim"] + 0.5 * basins["modulation"]
     basins["other"] = 0.05
     basins[["reached", "other"]] += 1e-3 * rng.normal(size=(len(basins), 2))
     draws = pd.DataFrame(
-        product(range(params.seeds), params.probability_dims, params.epsilons),
+        product(params.seed_range(params.seeds), params.probability_dims, params.epsilons),
         columns=["seed", "dim", "epsilon"],
     )
     draws["formula"] = [
@@ -29,7 +30,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     ]
     draws["simulated"] = draws["formula"] * (1 + 1e-4 * rng.normal(size=len(draws)))
     return {
-        "identities": without_errors(THEORY, params.points),
+        "identities": without_errors(THEORY, params.seed_range(params.points)),
         "basins": basins,
         "probabilities": draws,
     }

@@ -58,7 +58,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         course.append(statistics(filters, learned))
     last = torch.cat([filters, start[None]])
     counted = torch.cat([learned, torch.ones_like(learned[:1])])
-    axes: Axes = {"seed": range(params.seeds), "field": FIELDS}
+    axes: Axes = {"seed": params.seed_range(params.seeds), "field": FIELDS}
     filter_axes: Axes = {"unit": range(params.filters), "row": range(size), "column": range(size)}
     first = last[:, 0].float()
     return {
@@ -122,7 +122,7 @@ def perform(params: Params, task: Task, context: Context, progress: Progress) ->
 
 def _start(params: Params, size: int) -> Weights:
     """Initial weights of both layers for each seed, [seed, field, in, out]."""
-    seeds, fields, pixels, units = range(params.seeds), len(FIELDS), size**2, params.filters
+    seeds, fields, pixels, units = params.seed_range(params.seeds), len(FIELDS), size**2, params.filters
     lower = default_init(Streams(seeds, "first layer"), fields, pixels, units, inputs=pixels)
     upper = default_init(Streams(seeds, "top layer"), fields, units, params.outputs, inputs=fields * units)
     return [lower, upper]
@@ -138,7 +138,7 @@ def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> I
 
     Without augmentation both views are the image itself. A field's rows are the views of all samples.
     """
-    seeds, batch = range(params.seeds), params.batch_size
+    seeds, batch = params.seed_range(params.seeds), params.batch_size
     order, boxes = epochs(seeds, len(images), batch), Streams(seeds, "crops")
     row = torch.arange(2 * batch).view(2, batch, 1).expand(len(seeds), BLOCK, -1, -1, len(FIELDS))
     while True:

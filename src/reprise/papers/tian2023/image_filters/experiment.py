@@ -7,7 +7,7 @@ from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment, Plan, Resources
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import from_code, location, ours, stated, unstated
+from reprise.contract.settings import Seeded, from_code, location, ours, stated, unstated
 from reprise.datasets import catalogue
 
 ARMS = ("plain", "cropped", "linear")
@@ -21,7 +21,7 @@ FIELDS = ("upper left", "upper right", "lower left", "lower right")
 """The receptive fields: the image's quadrants."""
 
 
-class Params(TakesLosses):
+class Params(Seeded, TakesLosses):
     """z = V BN(h(W_k x_k)), where k runs over the image's four quadrants and V maps all of them to one
     output. The loss is `infonce_cosine`, that of the author's code for the net of Appendix E.2."""
 

@@ -17,7 +17,7 @@ ROUGHNESS = {"plain": 0.3, "cropped": 0.1, "linear": 0.3}
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """Diverse filters that resemble the images, and fewer and smoother ones with augmentation."""
     rng = np.random.default_rng(0)
-    seeds = range(params.seeds)
+    seeds = params.seed_range(params.seeds)
     patterns = pd.DataFrame(product(WITH_UNTRAINED, seeds, FIELDS), columns=["arm", "seed", "field"])
     patterns["effective_rank"] = patterns["arm"].map(RANK) + rng.normal(size=len(patterns))
     patterns["match"] = patterns["arm"].map(MATCH) + 0.01 * rng.normal(size=len(patterns))

@@ -1,7 +1,6 @@
 """The objective on the circle and the angles that attract, for the paper's data and for random data."""
 
 import math
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ import pandas as pd
 from jaxtyping import Float
 
 from reprise.contract.experiment import Context
+from reprise.numerics.streams import stream
 from reprise.papers.tian2023.local_optima.circle import (
     Importance,
     Unit,
@@ -89,7 +89,7 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
             size = {"maxima": count, "energy": energy.mean(), "energy_range": np.ptp(energy)}
             counts.append({**row, "rotation": rotation, **size})
     return {
-        "curves": _curves(data_sets[0], alphas),
+        "curves": _curves(replace(data_sets[0], turn=0.0), alphas),
         "optima": pd.DataFrame(optimum_rows),
         "counts": pd.DataFrame(counts),
         "collected": pd.DataFrame(collections),
@@ -99,22 +99,18 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
 
 def _published(params: Params) -> Iterator[Data]:
     angles = math.pi * np.array(params.points)
-    for seed in range(params.repeats):
-        turn, first = _rng(seed, "turn").uniform(-math.pi, math.pi, 2)
+    for seed in params.seed_range(params.repeats):
+        turn, first = stream(seed, "turn").uniform(-math.pi, math.pi, 2)
         yield Data("E.1", seed, angles, np.ones(len(angles)), turn if seed else 0.0, first)
 
 
 def _random(params: Params) -> Iterator[Data]:
     """Random data: angles uniform on the circle, lengths uniform from 1/2 to 3/2."""
     size = len(params.points)
-    for seed in range(params.data_sets):
-        rng = _rng(seed, "data")
+    for seed in params.seed_range(params.data_sets):
+        rng = stream(seed, "data")
         angles, lengths = rng.uniform(-math.pi, math.pi, size), rng.uniform(0.5, 1.5, size)
         yield Data("random", seed, angles, lengths, 0.0, rng.uniform(-math.pi, math.pi))
-
-
-def _rng(seed: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _optima(unit: Unit, data: Data, grid: int) -> list[dict[str, float]]:
@@ -149,7 +145,9 @@ def _collected(data: Data, activation: str, params: Params) -> list[dict[str, fl
     unit = data.unit(activation)
     theta = unit.around(params.grid, data.first)
     attractors = optima(unit, theta, unit.energy_and_velocity(theta)[1])
-    starts = _rng(data.seed, f"starts/{data.name}").uniform(0, 2 * math.pi, (params.draws, max(params.units)))
+    starts = stream(data.seed, f"starts/{data.name}").uniform(
+        0, 2 * math.pi, (params.draws, max(params.units))
+    )
     basins = reached(attractors.edge, starts)
     if activation == "linear":
         basins = basins % (len(attractors.edge) // 2)

@@ -9,14 +9,14 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours, stated, unstated
+from reprise.contract.settings import Seeded, ours, stated, unstated
 
 CLAIMED_ROTATION = 30.0
 FULL_GROUP = 180.0
 CLAIMED_UNITS = (1, 2, 4, 8, 16)
 
 
-class Params(Settings):
+class Params(Seeded):
     """One unit h(wᵀ x) with w = (cos θ, sin θ), on the paper's points and on random ones."""
 
     points: tuple[float, ...] = stated(

@@ -57,7 +57,7 @@ def fig08(tables: Tables, params: Params) -> Figure:
 def _objective(axes: Axes, base: dict[str, pd.DataFrame], alpha: str, params: Params) -> None:
     for point in params.points:
         axes.axvline(180 * point, zorder=0, **POINTS)
-    optima = base["optima"].query("data == 'E.1' and seed == 0 and alpha == @alpha")
+    optima = base["optima"].query("data == 'E.1' and seed == seed.min() and alpha == @alpha")
     for (activation, (name, line)), color in zip(ACTIVATIONS.items(), colors(2), strict=True):
         curve = base["curves"].query("alpha == @alpha and activation == @activation").sort_values("angle")
         drawable(curve["objective"], f"the objective of {name}, {alpha} α")

@@ -15,8 +15,9 @@ DEPTH = {"uniform": 0.1, "gaussian": 0.3, "infonce": 0.2}
 def ideal(params: Params) -> dict[str, pd.DataFrame]:
     """A ReLU unit with more and deeper optima by a non-uniform α, and a linear one with those of PCA."""
     rng = np.random.default_rng(0)
-    sets = [("E.1", seed) for seed in range(params.repeats)]
-    sets += [("random", seed) for seed in range(params.data_sets)]
+    random = params.seed_range(params.data_sets)
+    sets = [("E.1", seed) for seed in params.seed_range(params.repeats)]
+    sets += [("random", seed) for seed in random]
     pca = pd.DataFrame(sets, columns=["data", "seed"])
     pca["angle"] = rng.uniform(0, np.pi, len(sets))
     optima = []
@@ -28,7 +29,6 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
             count = 9 if data == "E.1" else fewest + rng.integers(2)
             case = {"activation": "relu", "alpha": alpha, "depth": DEPTH[alpha] + 0.01 * rng.normal()}
             optima += [{**row, **case, "angle": float(number)} for number in range(count)]
-    random = range(params.data_sets)
     counts = pd.DataFrame(product(random, params.rotations), columns=["seed", "rotation"])
     counts["maxima"] = np.where(counts["rotation"] == FULL_GROUP, 0.0, 4 - counts["rotation"] // 20)
     counts["energy"], counts["energy_range"] = 1.0, np.where(counts["rotation"] == FULL_GROUP, 0.0, 0.5)

@@ -49,7 +49,7 @@ def _scores(params: Params, block: Block, progress: Progress) -> pd.DataFrame:
 def _filters(params: Params, cell: Cell, objective: str, progress: Progress) -> pd.DataFrame:
     """Figure 5's weights, one row per field, unit and token."""
     arms = [Arm(activation, objective, variance=params.variance_gradient) for activation in SHOWN]
-    trained = train(params, cell, arms, range(1), progress)
+    trained = train(params, cell, arms, params.seed_range(1), progress)
     filters = trained.filters[:, 0]
     axes = {
         "activation": SHOWN,

@@ -77,7 +77,7 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
             seeds = params.seeds_compared if arm.activation in SHOWN else params.seeds
             by_seeds.setdefault(seeds, []).append(arm)
         for seeds, group in by_seeds.items():
-            yield Block(cell, tuple(group), range(seeds))
+            yield Block(cell, tuple(group), params.seed_range(seeds))
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:

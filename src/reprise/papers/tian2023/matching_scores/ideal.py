@@ -25,7 +25,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     ):
         start, gain = (AT_ONE if candidates == 1 else AT_SEVERAL)[activation]
         less = 0.0 if loss == LOSSES[0] else 0.10
-        for seed in range(params.seeds_compared if activation in SHOWN else params.seeds):
+        for seed in params.seed_range(params.seeds_compared if activation in SHOWN else params.seeds):
             scores = {
                 "chi_plus": start + gain * np.log10(beta) - less + 0.005 * rng.normal(),
                 "chi_minus": NOISE[activation] + 0.005 * rng.normal(),

@@ -1,7 +1,5 @@
 """Power iteration in the latent summation model, the threshold of Eq. 9, and the formulas of Section 3.3."""
 
-import zlib
-
 import numpy as np
 import pandas as pd
 from jaxtyping import Float
@@ -11,6 +9,7 @@ from reprise.contract.experiment import Context
 from reprise.contract.tidy import tidy
 from reprise.evidence.formula import checks
 from reprise.evidence.identities import orthonormal, size, tried
+from reprise.numerics.streams import stream
 from reprise.papers.tian2023.power_iteration import irregularity
 from reprise.papers.tian2023.power_iteration.experiment import Params
 from reprise.papers.tian2023.power_iteration.formulas import FORMULAS
@@ -32,19 +31,16 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     9's `thresholds`, and the `identities`."""
     models = {"discrete": 0.0, "smoothed": params.noise_std}
     y, likelihood = states(np.full(params.patterns, params.probability))
+    seeds = params.seed_range(params.seeds)
     u = np.stack(
-        [
-            patterns(_rng(seed, "patterns"), params.patterns, params.gram_distances)
-            for seed in range(params.seeds)
-        ],
-        1,
+        [patterns(stream(seed, "patterns"), params.patterns, params.gram_distances) for seed in seeds], 1
     )
-    axes = {"model": list(models), "gram_distance": params.gram_distances, "seed": range(params.seeds)}
+    axes = {"model": list(models), "gram_distance": params.gram_distances, "seed": seeds}
     runs = {
         model: _iterate(u, y, likelihood, noise_std, params.iterations, context)
         for model, noise_std in models.items()
     }
-    points = range(params.points)
+    points = params.seed_range(params.points)
     measurements = [_irregularity(u, y, likelihood, noise_std) for noise_std in models.values()]
     return {
         "steps": tidy(
@@ -64,10 +60,6 @@ def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
         "thresholds": pd.DataFrame([_threshold(point, params.largest) for point in points]),
         "identities": tried(checks(FORMULAS), points, params.largest, ("dimension",), context),
     }
-
-
-def _rng(seed: int, purpose: str) -> np.random.Generator:
-    return np.random.default_rng([seed, zlib.crc32(purpose.encode())])
 
 
 def _iterate(
@@ -159,7 +151,7 @@ def _threshold(point: int, largest: int) -> dict[str, float]:
 
     The other patterns have random probabilities, and U is a random orthogonal matrix.
     """
-    rng = _rng(point, "threshold")
+    rng = stream(point, "threshold")
     m = size(rng, 2, largest)
     u = orthonormal(rng, m, m)
     other_probabilities = rng.uniform(0.05, 0.95, m - 1)

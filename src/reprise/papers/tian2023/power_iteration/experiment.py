@@ -9,13 +9,13 @@ from typing import Self
 from pydantic import model_validator
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours, unstated
+from reprise.contract.settings import Seeded, ours, unstated
 
 CLAIMED_SMALL = (0.05, 0.1)
 """Distances from orthogonal that count as small."""
 
 
-class Params(Settings):
+class Params(Seeded):
     """x = U y + noise with M standardised Bernoulli variables y_m. The published model has no noise."""
 
     patterns: int = unstated(6, "M, small enough for exact expectations over its 2^M states", ge=2, le=10)
