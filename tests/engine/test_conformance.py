@@ -52,9 +52,9 @@ FILES = {
 
         from reprise.contract.experiment import Experiment, Plan, Resources
         from reprise.contract.losses import TakesLosses
-        from reprise.contract.settings import ours, stated, unstated
+        from reprise.contract.settings import Seeded, ours, stated, unstated
 
-        class Params(TakesLosses):
+        class Params(Seeded, TakesLosses):
             """One rate."""
             steps: int = stated(3, "Section 1", ge=1)
             rate: float = unstated(0.5, "a usual rate", gt=0)
@@ -68,7 +68,7 @@ FILES = {
                 return f"seed {self.seed}"
 
         def tasks(params, objective=None):
-            return [Task(seed) for seed in range(params.seeds)]
+            return [Task(seed) for seed in params.seed_range(params.seeds)]
 
         def needs(params, task, objective=None):
             return Resources(minutes=0.1)
@@ -97,6 +97,14 @@ FILES = {
             steps = range(params.steps + 1)
             values = [params.rate**step * (1 + task.seed / 100) for step in steps]
             return pd.DataFrame({{"seed": task.seed, "step": steps, "value": values}})
+    ''',
+    "toy/ideal": '''
+        """Halves."""
+        import pandas as pd
+
+        def ideal(params):
+            rows = [(seed, step, 0.5**step) for seed in params.seed_range(params.seeds) for step in (0, 3)]
+            return {"course": pd.DataFrame(rows, columns=["seed", "step", "value"])}
     ''',
     "toy/figures": '''
         """Draws them."""
@@ -232,6 +240,8 @@ def test_a_name_like_a_declaration_that_the_module_uses_is_none(elsewhere):
         ("experiment", ALTERNATIVE, "return {}", "'rate' is open, and neither in an alternative nor in"),
         ("experiment", DECLARED, EXCUSE.replace("WHAT", "rate"), "needs no excuse"),
         ("experiment", DECLARED, EXCUSE.replace("WHAT", "together"), "needs no excuse"),
+        ("experiment", "(Seeded, TakesLosses)", "(TakesLosses)", "has 'seeds' and no first seed: derive it"),
+        ("ideal", "params.seed_range(", "range(", "do not follow first_seed: with 1000 they go from 0 to 3"),
         ("experiment", NAME, 'return "seed"', "two tasks have the name 'seed'"),
         ("experiment", NAME, "return object.__repr__(self)", "give its class a __str__"),
         ("experiment", "minutes=0.1", "minutes=0.0", "must be above 0"),

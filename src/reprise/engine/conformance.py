@@ -35,7 +35,7 @@ from reprise.contract.experiment import (
     evaluate,
 )
 from reprise.contract.losses import TakesLosses
-from reprise.contract.settings import Settings, differing, open_fields, origin_of, overridden
+from reprise.contract.settings import Seeded, Settings, differing, open_fields, origin_of, overridden
 from reprise.engine import coverage, registry
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
@@ -45,6 +45,10 @@ from reprise.evidence.judgement import check_refuted, check_reproduced
 
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
+COUNTS = ("seeds", "points")
+"""The fields that say how many seeds there are; a random point is one."""
+LATER = 1000
+"""By how much a first seed comes later, to see whether all others follow it."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +216,31 @@ def open_fields_are_varied_or_excused(checked: Subject) -> None:
         raise checked.wrong(f"{' and '.join(apart[0])} are in no alternative together; excuse '{TOGETHER}'")
     if TOGETHER in experiment.excused and not apart:
         raise checked.wrong(f"all fields are varied together; '{TOGETHER}' needs no excuse")
+
+
+def seeds_follow_the_first(checked: Subject) -> None:
+    """Settings with a number of seeds or random points are `Seeded`; and with another first seed the `ideal`
+    tables, if there are any, hold as many others in the column `seed`, by which claims read them."""
+    experiment, params = checked.experiment, checked.params
+    if not isinstance(params, Seeded):
+        fields = {name: field.annotation for name, field in type(params).model_fields.items()}
+        if counts := [name for name in COUNTS if fields.get(name) is int]:
+            raise checked.wrong(
+                f"Params has '{counts[0]}' and no first seed: derive it from contract.settings.Seeded, and "
+                f"take the seeds from params.seed_range(params.{counts[0]})"
+            )
+        return
+    if not experiment.has_ideal:
+        return
+    later = params.model_copy(update={"first_seed": params.first_seed + LATER})
+    before, after = experiment.ideal(params), experiment.ideal(later)
+    for name, table in before.items():
+        if "seed" in table and set(after[name]["seed"]) != set(table["seed"] + LATER):
+            raise checked.wrong(
+                f"seeds of the ideal table '{name}' do not follow first_seed: with {later.first_seed} they "
+                f"go from {after[name]['seed'].min()} to {after[name]['seed'].max()}; take them from "
+                "params.seed_range"
+            )
 
 
 # Of the plan.
@@ -421,6 +450,7 @@ OF_DECLARATION: tuple[Check, ...] = (
     defaults_are_settings,
     alternatives_keep_what_is_stated,
     open_fields_are_varied_or_excused,
+    seeds_follow_the_first,
     tasks_have_names_of_their_own,
     needs_are_positive,
     compute_asks_for_its_plan,
