@@ -40,10 +40,10 @@ No other loss can be shown: nothing is trained.
 """
 
 from reprise.contract.experiment import Experiment
-from reprise.contract.settings import Settings, ours
+from reprise.contract.settings import Seeded, ours
 
 
-class Params(Settings):
+class Params(Seeded):
     """TODO: what is run."""
 
     samples: int = ours(20, "TODO: a field for each setting, the paper's with `stated(...)`", ge=2)
@@ -54,17 +54,18 @@ EXPERIMENT = Experiment(params=Params, tables=("observations",))
 '''
 COMPUTE = '''"""Measures a placeholder. TODO: what the paper measures."""
 
-import numpy as np
 import pandas as pd
 
 from reprise.contract.experiment import Context
+from reprise.numerics.streams import stream
 from {package}.{name}.experiment import Params
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:
     """Table `observations`: a `value` a seed."""
-    values = [np.random.default_rng(seed).normal(size=params.samples).mean() for seed in range(params.seeds)]
-    return {{"observations": pd.DataFrame({{"seed": range(params.seeds), "value": values}})}}
+    seeds = params.seed_range(params.seeds)
+    values = [stream(seed, "sample").normal(size=params.samples).mean() for seed in seeds]
+    return {{"observations": pd.DataFrame({{"seed": seeds, "value": values}})}}
 '''
 FIGURES = '''"""A point a seed. TODO: the paper's figure."""
 
