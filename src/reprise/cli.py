@@ -28,8 +28,8 @@ from reprise.engine import cache, check, provenance, registry, run, tiers
 from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
-from reprise.evidence.verdicts import false_discoveries, known_false, summary
-from reprise.ledger import bundling, costs, diff, drift, plan, recorded, rules
+from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
+from reprise.ledger import bundling, confirm, costs, diff, drift, frozen, plan, recorded, rules
 from reprise.report import listing, sealed
 
 FOUND = 3
@@ -153,6 +153,14 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
+    seeds = run.add_mutually_exclusive_group()
+    seeds.add_argument(
+        "--round", type=int, default=1, metavar="N",
+        help="on the seeds of a further round, in a folder of its own beside the first",
+    )  # fmt: skip
+    seeds.add_argument(
+        "--attempt", type=int, metavar="N", help="on the seeds of an attempt that `reprise confirm` recorded"
+    )
     run.add_argument(
         "--share", type=_share, metavar="I/N",
         help="run only this share of the experiment's tasks, and write no result tables",
@@ -186,6 +194,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     diff_parser.add_argument("a", metavar="A", help="a folder results/TIER, or a bundle; alone, a commit")
     diff_parser.add_argument("b", metavar="B", nargs="?", help="a folder results/TIER, or a bundle")
+    freeze = add(
+        "freeze", _freeze, "freeze claims as they are judged now, in claims.lock, before fresh seeds"
+    )
+    freeze.add_argument("ids", nargs="*", metavar="KEY/NAME", help="experiments (default: all that have run)")
+    add(
+        "confirm",
+        _confirm,
+        "judge frozen claims on seeds that nobody has seen, an attempt that ledger.jsonl records first",
+        has_tier=False,
+    ).add_argument(
+        "--phrase", type=_phrase, default="", metavar="WORDS",
+        help="words of your own, from which the seeds are drawn (default: none)",
+    )  # fmt: skip
     bundle = add("bundle", _bundle, "pack a tier's results into one file, for others to merge")
     bundle.add_argument("paper", nargs="?", metavar="KEY")
     bundle.add_argument("--to", type=Path, metavar="FILE", help="default: reprise-NAME.zip")
@@ -230,6 +251,12 @@ def _share(text: str) -> tuple[int, int]:
     if not 1 <= number <= shares:
         raise argparse.ArgumentTypeError(f"{text!r} is not a share such as 3/16")
     return number, shares
+
+
+def _phrase(text: str) -> str:
+    if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,100}", text):
+        raise argparse.ArgumentTypeError("a phrase is a line of 1 to 100 characters")
+    return text
 
 
 def _megabytes(text: str) -> float:
@@ -350,11 +377,14 @@ def _plan(options: argparse.Namespace) -> None:
 
 def _run(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    configured = tier.experiment(options.id)
+    configured = tier.experiment(options.id).in_round(options.round)
+    if options.attempt is not None:
+        attempt = frozen.attempt(tier.root, options.id, options.attempt)
+        configured = configured.in_attempt(attempt)
     params = configured.params.model_dump(mode="json")
     description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
     print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
-    with _progress(options.id) as progress:
+    with _progress(configured.name) as progress:
         if options.share:
             number, shares = options.share
             run.run_share(configured, number, shares, progress)
@@ -490,6 +520,41 @@ def _publish(options: argparse.Namespace) -> None:
     folder = (tier.root / recorded.BUNDLE).parent
     files = results.publish(tier, check.join(tier), folder, tier.root / "README.md")
     print(f"{folder}: {len(files)} files, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
+
+
+def _freeze(options: argparse.Namespace) -> None:
+    tier = recorded.load(options.tier)
+    keys = {id.split("/")[0] for id in options.ids} or set(registry.judged())
+    verdicts = pd.concat([check.Verdicts(registry.paper(key), tier).judged() for key in sorted(keys)])
+    lock = confirm.freeze(tier, options.ids, verdicts)
+    for id in options.ids or lock.experiments:
+        claims = lock.experiments[id].claims.values()
+        decided = sum(claim.verdict in ONE_WAY for claim in claims)
+        print(f"{id}: {len(claims)} claims frozen, {decided} of them decided")
+    print(f"{tier.root / frozen.LOCK}: commit it; then confirm with: reprise confirm")
+
+
+def _confirm(options: argparse.Namespace) -> None:
+    root = tiers.checkout()
+    attempted = confirm.begin(root, options.phrase)
+    for each in attempted:
+        print(
+            f"{each.experiment}: attempt {each.number}, seeds from {each.first_seed}, {len(each.claims)} claims, "
+            f"judged at {100 * each.alpha:.4g} %",
+            flush=True,
+        )
+    print(f"recorded in {root / frozen.LEDGER}, whatever comes of it", flush=True)
+    confirm.run(root, attempted)
+    outcomes = list(confirm.outcomes(root, attempted))
+    for each in outcomes:
+        if each.mark != "confirmed":
+            print(f"{each.claim}: {each.mark}: {each.frozen} as frozen, {each.found} now")
+    moved = sum(each.mark != "confirmed" for each in outcomes)
+    expected, low, high = confirm.changes_expected([each.chance for each in outcomes])
+    print(
+        f"{len(outcomes) - moved} of {len(outcomes)} verdicts confirmed; {moved} came out otherwise, "
+        f"{expected:.1f} expected by their printed chances (95 % of the time {low} to {high})"
+    )
 
 
 def _bundle(options: argparse.Namespace) -> None:

@@ -23,32 +23,43 @@ from reprise.report import sealed
 from reprise.storage.store import marker
 from reprise.training.costs import CORES_PER_GPU
 
-if unknown := set(config) - {"tier", "paper", "experiments", "share_minutes"}:
+if unknown := set(config) - {
+    "tier",
+    "paper",
+    "experiments",
+    "share_minutes",
+    "rounds",
+    "attempts",
+}:
     raise WorkflowError(
-        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes"
+        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes, rounds, "
+        "attempts"
     )
 
 
 def rule_name(id):
-    """The name of the rule of an experiment, a figure or table, or a paper's `KEY/claims`."""
-    return id.replace("/", "_")
+    """The name of the rule of a run of an experiment, a figure or table, or a paper's `KEY/claims`."""
+    return id.replace("/", "_").replace("-", "_")
 
 
-def own_rules(experiment):
-    """The names of an experiment's rules: its own, and that of its shares."""
-    return {rule_name(experiment.id), rule_name(f"{experiment.id}/share")}
+def own_rules(run):
+    """The names of a run's rules: its own, and that of its shares."""
+    return {rule_name(run), rule_name(f"{run}/share")}
 
 
 def require_rules():
     """Refuses options, also of a profile, that name a rule which no paper has."""
-    every = registry.experiments().values()
+    every = {
+        **{id: each.has_tasks for id, each in registry.experiments().items()},
+        **{run.name: run.experiment.has_tasks for run in RUNS},
+    }
     rules = {
         "all",
         "report",
         *(rule_name(f"{key}/claims") for key in registry.judged()),
     }
     rules.update(*map(own_rules, every), map(rule_name, registry.artifacts()))
-    cut = sorted(rule_name(e.id) for e in every if e.has_tasks)
+    cut = sorted(rule_name(name) for name, has_tasks in every.items() if has_tasks)
     resources, list_them = (
         workflow.resource_settings,
         "list them with: snakemake --list-rules",
@@ -69,9 +80,6 @@ def require_rules():
 
 
 try:
-    if workflow.is_main_process:  # Snakemake in a job has other arguments
-        command_line.require_profile(sys.argv[1:], Path(workflow.basedir))
-        require_rules()
     TIER = load_tier(str(config.get("tier", "default")))
     if TIER.is_recorded:
         raise RepriseError(
@@ -86,13 +94,17 @@ try:
     CONFIGURED = {
         id: TIER.experiment(id) for paper in PAPERS for id in paper.experiments
     }
-    EXPERIMENTS = [e.experiment for e in CONFIGURED.values()]
-    # A job on a cluster's node needs the rule that its command line names, always an experiment's: others are local.
+    # Of each experiment its first round, the further ones that are here or asked for, and the attempts asked for.
+    RUNS = plan.runs(TIER, CONFIGURED, config.get("rounds"), config.get("attempts"))
+    if workflow.is_main_process:  # Snakemake in a job has other arguments
+        command_line.require_profile(sys.argv[1:], Path(workflow.basedir))
+        require_rules()
+    # A job on a cluster's node needs the rule that its command line names, always a run's: others are local.
     if workflow.remote_exec:
-        EXPERIMENTS = [e for e in EXPERIMENTS if own_rules(e) & set(sys.argv)]
+        RUNS = [run for run in RUNS if own_rules(run.name) & set(sys.argv)]
         JUDGED = []
-    KEYS = {e.id: CONFIGURED[e.id].key() for e in EXPERIMENTS}
-    NEEDS = {e.id: CONFIGURED[e.id].needs() for e in EXPERIMENTS}
+    KEYS = {run.name: run.key() for run in RUNS}
+    NEEDS = {run.name: run.needs() for run in RUNS}
 except RepriseError as error:
     raise WorkflowError(str(error)) from None
 
@@ -109,31 +121,25 @@ for folder in ("results", "figures"):
             f"{os.path.abspath(folder)}: not a folder that can be written to; results/ and figures/ must be"
         )
 
-# What `all` and the report hold: an experiment that runs on request, once it has results.
+# What `all` and the report hold: an experiment that runs on request, once it has results. No attempt is among it.
 INCLUDED = [
-    e
-    for e in EXPERIMENTS
-    if e.id not in TIER.on_request or CONFIGURED[e.id].has_results()
+    run
+    for run in RUNS
+    if not run.attempt
+    and (run.round > 1 or run.id not in TIER.on_request or run.has_results())
 ]
 
 
-def is_named(experiment):
-    """Whether the command line names the experiment, or one of its figures or tables, by its rule or a file."""
-    names = [
-        name(item.id)
-        for item in (experiment, *experiment.artifacts)
-        for name in (str, rule_name)
-    ]
+def is_named(run):
+    """Whether the command line names the run, or one of its figures or tables, by its rule or a file."""
+    ids = [run.name, *(artifact.id for artifact in run.experiment.artifacts)]
+    names = [name(id) for id in ids for name in (str, rule_name)]
     return any(name in word for name in names for word in sys.argv)
 
 
 # What cannot run is reported before the first job.
 if missing := plan.missing_lines(
-    {
-        e.id: plan.missing(CONFIGURED[e.id])
-        for e in EXPERIMENTS
-        if e in INCLUDED or is_named(e)
-    }
+    {run.id: plan.missing(run) for run in RUNS if run in INCLUDED or is_named(run)}
 ):
     raise WorkflowError("\n".join(missing))
 
@@ -151,13 +157,13 @@ shell.prefix("set -euo pipefail; export PATH={BIN}:$PATH; ")
 LOGGED = "workflow/scripts/logged"
 
 
-# The number of shares of each experiment's tasks, by rule name. A profile sets how long a share should take, and
-# --set-scatter the number of shares of an experiment.
+# The number of shares of each run's tasks, by rule name. A profile sets how long a share should take, and --set-scatter
+# the number of shares of a run.
 scattergather:
     **{
-        rule_name(e.id): plan.shares(NEEDS[e.id], SHARE_MINUTES)
-        for e in EXPERIMENTS
-        if e.has_tasks
+        rule_name(run.name): plan.shares(NEEDS[run.name], SHARE_MINUTES)
+        for run in RUNS
+        if run.experiment.has_tasks
     },
 
 
@@ -165,42 +171,42 @@ scattergather:
 QUICK = {"mem_mb": 1000, "runtime": 10}
 
 
-def resources(experiment):
-    """The resources of an experiment's own job, which runs all tasks unless it has shares."""
-    return QUICK if shares(experiment) else _limits(experiment, _all_needs)
+def resources(run):
+    """The resources of a run's own job, which does all tasks unless it has shares."""
+    return QUICK if shares(run) else _limits(run, _all_needs)
 
 
-def share_resources(experiment):
-    """The resources of each share of an experiment's tasks."""
-    return _limits(experiment, _share_needs)
+def share_resources(run):
+    """The resources of each share of a run's tasks."""
+    return _limits(run, _share_needs)
 
 
-def cores(experiment):
-    """Cores of a job that runs an experiment's tasks; those of a GPU's job decode and augment images."""
-    return max(1, CORES_PER_GPU * _all_needs(experiment).gpus)
+def cores(run):
+    """Cores of a job that does a run's tasks; those of a GPU's job decode and augment images."""
+    return max(1, CORES_PER_GPU * _all_needs(run).gpus)
 
 
-def _limits(experiment, needs):
+def _limits(run, needs):
     """Resources by name, as functions of the rule's wildcards and the attempt. Jobs without GPUs ask for none, so that
     they run where the executor knows none."""
 
     def limit(name):
-        return lambda wildcards, attempt: plan.limits(
-            needs(experiment, wildcards), attempt
-        )[name]
+        return lambda wildcards, attempt: plan.limits(needs(run, wildcards), attempt)[
+            name
+        ]
 
-    gpus = _all_needs(experiment).gpus
+    gpus = _all_needs(run).gpus
     limits = {name: limit(name) for name in ("mem_mb", "runtime")}
     return {**limits, "gpu": gpus} if gpus else limits
 
 
-def _all_needs(experiment, wildcards=None):
-    return together(NEEDS[experiment.id].values())
+def _all_needs(run, wildcards=None):
+    return together(NEEDS[run.name].values())
 
 
-def _share_needs(experiment, wildcards):
+def _share_needs(run, wildcards):
     number, count = map(int, wildcards.scatteritem.split("-of-"))
-    return plan.share_needs(NEEDS[experiment.id], number, count)
+    return plan.share_needs(NEEDS[run.name], number, count)
 
 
 def outputs(id):
@@ -210,33 +216,30 @@ def outputs(id):
     ]
 
 
-def tables(experiment):
+def tables(run):
     """The output files of `reprise run`, by table.
 
     Snakemake deletes a job's outputs before it starts, so a failing run would destroy good tables. It keeps files
     marked `update`, but after a failure it considers them finished; hence the file `done`, which is not marked. Its
     name holds the key of the code and settings, so that results of other code or settings never count.
     """
-    folder = f"{RESULTS}/{experiment.id}"
-    names = {name: f"{name}.parquet" for name in experiment.tables}
+    folder = f"{RESULTS}/{run.name}"
+    names = {name: f"{name}.parquet" for name in run.experiment.tables}
     return {
         **{
             name: update(f"{folder}/{file}")
             for name, file in {**names, "record": "run.json"}.items()
         },
-        "done": f"{folder}/{marker(KEYS[experiment.id])}",
+        "done": f"{folder}/{marker(KEYS[run.name])}",
     }
 
 
-def shares(experiment):
-    """The marker files of an experiment's shares, one job each; none for a single share, which the experiment's own
-    job runs."""
-    if not experiment.has_tasks:
+def shares(run):
+    """The marker files of a run's shares, one job each; none for a single share, which the run's own job does."""
+    if not run.experiment.has_tasks:
         return []
-    gathered = getattr(gather, rule_name(experiment.id))
-    marks = gathered(
-        f"{RESULTS}/{experiment.id}/.{KEYS[experiment.id]}.{{scatteritem}}"
-    )
+    gathered = getattr(gather, rule_name(run.name))
+    marks = gathered(f"{RESULTS}/{run.name}/.{KEYS[run.name]}.{{scatteritem}}")
     return marks if len(marks) > 1 else []
 
 

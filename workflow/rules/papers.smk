@@ -1,58 +1,50 @@
 # The rules of every paper, each kind written once. Rule names are ids: `snakemake jing2022_fig06a`.
 # Commands take the id from `params`: an f-string would be evaluated when the job runs, after the loop has ended.
 
-for experiment in EXPERIMENTS:
+for run in RUNS:
 
     rule:
         name:
-            rule_name(experiment.id)
+            rule_name(run.name)
         input:
-            shares(experiment),
+            shares(run),
         output:
-            again(
-                experiment.id,
-                f"{RESULTS}/{experiment.id}/run.json",
-                CONFIGURED[experiment.id].is_whole,
-            ),
-            **tables(experiment),
+            again(run.name, f"{RESULTS}/{run.name}/run.json", run.is_whole),
+            **tables(run),
         log:
-            f"{LOGS}/{experiment.id}.log",
+            f"{LOGS}/{run.name}.log",
         benchmark:
-            f"{BENCHMARKS}/{experiment.id}.tsv"
-        priority: plan.priority(NEEDS[experiment.id])
-        threads: 1 if shares(experiment) else cores(experiment)
+            f"{BENCHMARKS}/{run.name}.tsv"
+        priority: plan.priority(NEEDS[run.name])
+        threads: 1 if shares(run) else cores(run)
         resources:
-            **resources(experiment),
+            **resources(run),
         params:
-            id=experiment.id,
-            key=KEYS[experiment.id],
+            run=run.in_commands,
+            key=KEYS[run.name],
         shell:
-            "{LOGGED} {log:q} reprise run {params.id} --tier {TIER.name:q}"
+            "{LOGGED} {log:q} reprise run {params.run} --tier {TIER.name:q}"
 
 
-for experiment in filter(shares, EXPERIMENTS):
+for run in filter(shares, RUNS):
 
     rule:
         name:
-            rule_name(f"{experiment.id}/share")
+            rule_name(f"{run.name}/share")
         output:
-            temp(
-                touch(
-                    f"{RESULTS}/{experiment.id}/.{KEYS[experiment.id]}.{{scatteritem}}"
-                )
-            ),
+            temp(touch(f"{RESULTS}/{run.name}/.{KEYS[run.name]}.{{scatteritem}}")),
         log:
-            f"{LOGS}/{experiment.id}.{{scatteritem}}.log",
+            f"{LOGS}/{run.name}.{{scatteritem}}.log",
         benchmark:
-            f"{BENCHMARKS}/{experiment.id}.{{scatteritem}}.tsv"
-        priority: plan.priority(NEEDS[experiment.id])
-        threads: cores(experiment)
+            f"{BENCHMARKS}/{run.name}.{{scatteritem}}.tsv"
+        priority: plan.priority(NEEDS[run.name])
+        threads: cores(run)
         resources:
-            **share_resources(experiment),
+            **share_resources(run),
         params:
-            id=experiment.id,
+            run=run.in_commands,
         shell:
-            "{LOGGED} {log:q} reprise run {params.id} --tier {TIER.name:q} --share {wildcards.scatteritem}"
+            "{LOGGED} {log:q} reprise run {params.run} --tier {TIER.name:q} --share {wildcards.scatteritem}"
 
 
 for artifact in (a for experiment in EXPERIMENTS for a in experiment.artifacts):
@@ -91,7 +83,11 @@ for paper in JUDGED:
         name:
             rule_name(f"{paper.key}/claims")
         input:
-            [outputs(e.id) for e in INCLUDED if e.paper == paper.key and e.claims],
+            [
+                outputs(run.name)
+                for run in INCLUDED
+                if run.experiment.paper == paper.key and run.experiment.claims
+            ],
         output:
             f"{RESULTS}/{paper.key}/claims.parquet",
             f"{RESULTS}/{paper.key}/run.json",

@@ -3,7 +3,13 @@
 
 rule report:
     input:
-        [outputs(item.id) for e in INCLUDED for item in (e, *e.artifacts)],
+        [outputs(run.name) for run in INCLUDED],
+        [
+            outputs(artifact.id)
+            for run in INCLUDED
+            if run.round == 1
+            for artifact in run.experiment.artifacts
+        ],
         [outputs(f"{paper.key}/claims") for paper in JUDGED],
     output:
         [f"{RESULTS}/{name}" for name in sealed.REPORT],

@@ -26,7 +26,8 @@ class Row(NamedTuple):
         size: in MB.
         age: time since the last write.
         used: when a run last asked for it, in seconds since 1970.
-        asked_by: `KEY/NAME (TIER)` of the current runs that use it; empty if there are none.
+        asked_by: `KEY/NAME (TIER)` or `KEY/NAME/round-2 (TIER)` of the current runs that use it; empty if
+            there are none.
     """
 
     entry: store.Entry
@@ -44,8 +45,8 @@ def asker(configured: ConfiguredExperiment) -> str:
 
 
 def run_of(configured: ConfiguredExperiment) -> str:
-    """The prefix shared by the asker names of all runs of an experiment in a tier."""
-    return f"{configured.tier.name} {configured.id} "
+    """The prefix shared by the asker names of all runs of an experiment in a tier, on the same seeds."""
+    return f"{configured.tier.name} {configured.name} "
 
 
 def seconds_spent(asker: str, root: Path) -> float:
@@ -79,7 +80,8 @@ def rows() -> list[Row]:
     root = tiers.checkout()
     every_tier = [tiers.load_tier(name, root) for name in tiers.names(root)]
     experiments = (each for tier in every_tier for each in tier.experiments().values())
-    labels = {asker(each): f"{each.id} ({each.tier.name})" for each in experiments}
+    runs = (run for each in experiments for run in each.begun())
+    labels = {asker(each): f"{each.name} ({each.tier.name})" for each in runs}
     table = []
     for entry in store.entries(root):
         with suppress(FileNotFoundError):  # another process has just removed it

@@ -27,7 +27,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         key: 16 hexadecimal digits over the code and the keys of these results.
-        results: the SHA-256 of each table of each experiment that has claims and results.
+        results: the SHA-256 of each table of each round of an experiment that has claims and results.
     """
 
     key: str
@@ -59,7 +59,7 @@ class Verdicts:
         Raises:
             RepriseError: if the results of an experiment that has run cannot be loaded.
         """
-        published = {"published": self.paper.printed_numbers().assign(setting=BASE)}
+        published = [{"published": self.paper.printed_numbers().assign(setting=BASE)}]
         rows = [judge_all(self.paper.pending, None, None), judge_all(self.paper.printed, published, None)]
         for each in map(self.tier.experiment, self.paper.experiments):
             if not each.experiment.claims:
@@ -76,12 +76,11 @@ class Verdicts:
         Raises:
             RepriseError: if the record of a result is damaged.
         """
-        configured = map(self.tier.experiment, self.paper.experiments)
-        deciding = [each for each in configured if each.experiment.claims and each.has_results()]
-        records = {each.id: (each, each.record()) for each in deciding}
-        keys = {id: each.expected_key(record) for id, (each, record) in records.items()}
+        deciding = [each for each in self.tier.runs(self.paper.experiments) if each.experiment.claims]
+        records = {each.name: (each, each.record()) for each in deciding}
+        keys = {name: each.expected_key(record) for name, (each, record) in records.items()}
         made = hashlib.sha256(f"{self.code()} {keys}".encode()).hexdigest()[:16]
-        return Evidence(made, {id: record["sha256"] for id, (_, record) in records.items()})
+        return Evidence(made, {name: record["sha256"] for name, (_, record) in records.items()})
 
     def code(self) -> str:
         """Hash of everything that they depend on, except the tables."""
@@ -170,11 +169,11 @@ def judge(
         RepriseError: if the results cannot be loaded, or are not what the claims read.
     """
     claims = configured.experiment.claims if claims is None else claims
-    tables = configured.tables()
+    rounds = [each.tables() for each in configured.rounds()]
 
     def judged(some: Sequence[Claim]) -> pd.DataFrame:
         with blamed_on_version(configured.tier, f"the claims of {configured.id} read"):
-            return judge_all(some, tables, configured.params, looked=configured.looked)
+            return judge_all(some, rounds, configured.params, looked=configured.looked)
 
     try:
         return judged(claims)
@@ -185,6 +184,18 @@ def judge(
             missing = f"the recorded tables are of an older version of this experiment ({version}): {error}"
             return judge_all(claims, None, None, missing=missing)
     return _concat([judge(configured, [claim], lenient=True) for claim in claims])
+
+
+def judge_attempt(attempt: ConfiguredExperiment, claims: Sequence[Claim], alpha: float) -> pd.DataFrame:
+    """The verdicts on claims by the seeds of an attempt alone, at a level of its own.
+
+    Args:
+        alpha: the one-sided rate of false verdicts.
+
+    Raises:
+        RepriseError: if the results cannot be loaded, or are not what the claims read.
+    """
+    return judge_all(claims, [attempt.tables()], attempt.params, looked=attempt.looked, alpha=alpha)
 
 
 def no_results(configured: ConfiguredExperiment) -> str:

@@ -1,21 +1,23 @@
-"""A tier, and an experiment in it: parameters, results, and whether these are up to date.
+"""A tier, and an experiment in it: parameters, results, and whether these are up to date. An experiment runs
+on the tier's seeds, in further rounds on as many others, and in attempts to confirm what was frozen.
 
 Nothing that is read from a file is kept: results and code can change while a process runs.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from reprise.contract.experiment import NotInTablesError, Resources, Tables
-from reprise.contract.settings import Settings, one_line
+from reprise.contract.settings import Seeded, Settings, one_line
 from reprise.engine import foreign, registry
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError, unknown
+from reprise.evidence.rounds import LEVELS
 from reprise.evidence.verdicts import setting
 from reprise.storage import store, versions
 
@@ -25,6 +27,21 @@ PUBLISHED = f"{RECORDED}/published"
 """The recorded run that comes with a checkout (`ledger.recorded`)."""
 ALL = "all"
 """In place of a setting's name: every one."""
+STRIDE = 10_000
+"""From the first seed of a round to that of the next: more than any experiment has seeds."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """An attempt to confirm what an experiment's claims said before it ran.
+
+    Attributes:
+        number: how many attempts on the experiment the ledger holds up to this one.
+        first_seed: drawn from the experiment's id, the number and a phrase.
+    """
+
+    number: int
+    first_seed: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +95,12 @@ class Tier:
         """Looks up an experiment; raises RepriseError for an unknown id, naming the known ones."""
         return ConfiguredExperiment(registry.experiment(id), self)
 
+    def runs(self, ids: Iterable[str]) -> "list[ConfiguredExperiment]":
+        """The runs of some experiments that have results, by whose tables claims are judged: first rounds and
+        further ones."""
+        first = [each for each in map(self.experiment, ids) if each.has_results()]
+        return [run for each in first for run in each.rounds()]
+
     def experiments(self) -> dict[str, "ConfiguredExperiment"]:
         """All experiments by id."""
         return {id: ConfiguredExperiment(each, self) for id, each in registry.experiments().items()}
@@ -92,23 +115,97 @@ class Tier:
 
 @dataclass(frozen=True)
 class ConfiguredExperiment:
-    """An experiment in a tier."""
+    """An experiment in a tier, on the seeds of one round or of one attempt.
+
+    Attributes:
+        round: 1 for the tier's own seeds.
+        attempt: in place of a round.
+    """
 
     experiment: Experiment
     tier: Tier
+    round: int = 1
+    attempt: Attempt | None = None
 
     @property
     def id(self) -> str:
         return self.experiment.id
 
     @property
+    def name(self) -> str:
+        """The path of its results in the tier's: `KEY/NAME`, `KEY/NAME/round-2` or `KEY/NAME/attempt-1`."""
+        if self.attempt:
+            return f"{self.id}/attempt-{self.attempt.number}"
+        return self.id if self.round == 1 else f"{self.id}/round-{self.round}"
+
+    @property
     def params(self) -> Settings:
-        return self.tier.params[self.id]
+        own = self.tier.params[self.id]
+        if not isinstance(own, Seeded) or (self.round == 1 and not self.attempt):
+            return own
+        further = own.first_seed + STRIDE * (self.round - 1)
+        first = self.attempt.first_seed if self.attempt else further
+        return own.model_copy(update={"first_seed": first})
 
     @property
     def folder(self) -> Path:
-        """The folder of its results, `results/TIER/KEY/NAME/`."""
-        return self.tier.results / self.id
+        """The folder of its results, `results/TIER/KEY/NAME/`, or one in that."""
+        return self.tier.results / self.name
+
+    def in_round(self, number: int) -> "ConfiguredExperiment":
+        """The experiment on the seeds of another round.
+
+        Raises:
+            RepriseError: if there is no such round, or chance has no part in the experiment.
+        """
+        if not 1 <= number <= len(LEVELS):
+            raise RepriseError(f"{self.id}: no round {number}; there are 1 to {len(LEVELS)}")
+        if number > 1:
+            self._require_seeds("a further round")
+        return replace(self, round=number, attempt=None)
+
+    def in_attempt(self, attempt: Attempt) -> "ConfiguredExperiment":
+        """The experiment on the seeds of an attempt.
+
+        Raises:
+            RepriseError: if chance has no part in the experiment.
+        """
+        self._require_seeds("an attempt")
+        return replace(self, round=1, attempt=attempt)
+
+    def _require_seeds(self, what: str) -> None:
+        if not self.is_seeded:
+            raise RepriseError(
+                f"{self.id}: chance has no part in it, so that {what} would give the same numbers"
+            )
+
+    @property
+    def is_seeded(self) -> bool:
+        """Whether chance has a part in it."""
+        return isinstance(self.tier.params[self.id], Seeded)
+
+    def rounds(self) -> "list[ConfiguredExperiment]":
+        """The first round, and the further ones up to the first that has no results."""
+        found = [replace(self, round=1, attempt=None)]
+        if self.is_seeded:
+            for number in range(2, len(LEVELS) + 1):
+                if not (further := self.in_round(number)).has_results():
+                    break
+                found.append(further)
+        return found
+
+    def begun(self) -> "list[ConfiguredExperiment]":
+        """The first round, and each further one that has a folder, finished or not."""
+        numbers = range(2, len(LEVELS) + 1) if self.is_seeded else ()
+        further = [self.in_round(number) for number in numbers]
+        return [replace(self, round=1, attempt=None), *(each for each in further if each.folder.is_dir())]
+
+    @property
+    def in_commands(self) -> str:
+        """What follows `reprise run` in the command that makes its results, but for the tier."""
+        if self.attempt:
+            return f"{self.id} --attempt {self.attempt.number}"
+        return self.id if self.round == 1 else f"{self.id} --round {self.round}"
 
     @property
     def looked(self) -> str:
@@ -120,7 +217,7 @@ class ConfiguredExperiment:
         """The command that makes its results."""
         if self.tier.is_recorded and self.tier.in_commands == self.tier.name:
             return "reprise merge FILE"
-        return f"reprise run {self.id} --tier {self.tier.in_commands}"
+        return f"reprise run {self.in_commands} --tier {self.tier.in_commands}"
 
     def files(self) -> dict[str, str]:
         """Digests of the files that its results depend on, as they are now (`Experiment.files`)."""

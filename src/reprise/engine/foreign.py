@@ -41,7 +41,10 @@ CODECS = ("SNAPPY", "UNCOMPRESSED")
 
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Id = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]{1,100}$")]
+Run = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]{1,100}(/round-[2-9])?$")]
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,100}\.parquet$")]
+FURTHER = re.compile(r"([^/]+/[^/]+)/round-[2-9]")
+"""The folder of a further round, after its experiment's."""
 M = TypeVar("M", bound=BaseModel)
 
 
@@ -108,7 +111,7 @@ class Manifest(_Read):
         experiments: their ids.
         looked: experiment id -> which of its parameters were set after results had been seen.
         date: the day of the commit that made most of them, as in `2030-01-31`; empty if unknown.
-        sha256: path in the bundle, `KEY/NAME/FILE` -> SHA-256.
+        sha256: path in the bundle, `KEY/NAME/FILE`, or `KEY/NAME/round-2/FILE` of a further round -> SHA-256.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -118,6 +121,15 @@ class Manifest(_Read):
     looked: dict[str, str]
     date: Annotated[str, StringConstraints(pattern=r"^(\d{4}-\d\d-\d\d)?$")] = ""
     sha256: dict[str, Digest]
+
+    @property
+    def runs(self) -> dict[str, str]:
+        """The id of each experiment by the folder of its results, of which further rounds have their own."""
+        further = sorted({path.rpartition("/")[0] for path in self.sha256} - set(self.experiments))
+        rounds = {name: match[1] for name in further if (match := FURTHER.fullmatch(name))}
+        return {id: id for id in self.experiments} | {
+            name: id for name, id in rounds.items() if id in self.experiments
+        }
 
     @property
     def name(self) -> str:
@@ -130,7 +142,7 @@ class Judged(_Read):
     """How a paper's verdicts were made, as `check.Verdicts.save` writes it."""
 
     paper: str
-    results: dict[Id, dict[TableName, Digest]] = {}
+    results: dict[Run, dict[TableName, Digest]] = {}
     key: str
     sha256: dict[TableName, Digest]
 

@@ -22,6 +22,8 @@ TRUST = re.compile(r"git config --global --add safe\.directory .+")
 """The remedy that git prints."""
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of the code that runs."""
+FROZEN = ("claims.lock", "ledger.jsonl")
+"""Files at the root of a checkout that commands write: what was frozen, and what was tried since."""
 SOURCES = ("src", "configs", "workflow")
 """Folders of a checkout in which a file counts that git does not know yet."""
 REDIRECTING = (
@@ -135,7 +137,9 @@ def _state(root: Path) -> tuple[str, str]:
     commit, problem = _git(root, "rev-parse", "HEAD")
     if problem:
         return UNKNOWN, problem
-    changed, problem = _git(root, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none")
+    written = [f":(exclude){name}" for name in FROZEN]
+    status = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=none")
+    changed, problem = _git(root, *status, "--", ".", *written)
     if not changed and not problem:
         changed, problem = _git(root, "ls-files", "--others", "--exclude-standard", "--", *SOURCES)
     if not changed and not problem:

@@ -120,22 +120,23 @@ def _shown(name: str) -> str:
 
 
 def records(file: Path, manifest: Manifest, contents: Mapping[str, bytes]) -> dict[str, Record]:
-    """The records of a bundle's experiments, which must list the same files as its manifest.
+    """The records of a bundle's experiments and their further rounds, by folder, which must list the same
+    files as its manifest.
 
     Raises:
         RepriseError: if one is missing, lacks a field, or lists another file.
     """
     made: dict[str, Record] = {}
     listed: dict[str, str] = {}
-    for id in manifest.experiments:
-        name = f"{id}/{store.RECORD}"
+    for run, id in manifest.runs.items():
+        name = f"{run}/{store.RECORD}"
         if name not in contents:
             raise RepriseError(f"{file}: holds no {name}; get it again")
-        made[id] = record = foreign.read(Record, contents[name], f"{file}: {name}")
+        made[run] = record = foreign.read(Record, contents[name], f"{file}: {name}")
         if record.experiment != id:
             raise RepriseError(f"{file}: {name}: the record is of {record.experiment}, not of a run of {id}")
         listed |= {name: manifest.sha256[name]}
-        listed |= {f"{id}/{table}": digest for table, digest in record.sha256.items()}
+        listed |= {f"{run}/{table}": digest for table, digest in record.sha256.items()}
     if different := sorted(name for name, _ in listed.items() ^ manifest.sha256.items()):
         raise RepriseError(
             f"{file}: {MANIFEST}: {_shown(different[0])}: not what the records of its experiments list; "

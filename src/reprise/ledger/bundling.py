@@ -37,7 +37,7 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
         file: default: `reprise-NAME.zip` in the working directory.
 
     Returns:
-        The file, and the ids of the experiments in it.
+        The file, and the names of the runs in it (`ConfiguredExperiment.name`).
 
     Raises:
         RepriseError: if nothing has run, results are damaged or out of date, or the tier is itself a recorded
@@ -45,18 +45,17 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
     """
     if tier.is_recorded:
         raise RepriseError(f"{tier.name} is a recorded run: it came as a bundle; pass that on")
-    experiments = [tier.experiment(id) for key in keys for id in registry.paper(key).experiments]
-    finished = [each for each in experiments if each.has_results()]
+    finished = tier.runs(id for key in keys for id in registry.paper(key).experiments)
     if not finished:
         raise RepriseError(f"{tier.results}: no finished results of {', '.join(keys)} to bundle")
     files: dict[str, bytes] = {}
     for each in finished:
         names = [f"{name}.parquet" for name in each.tables()]
-        files |= {f"{each.id}/{name}": (each.folder / name).read_bytes() for name in (*names, store.RECORD)}
+        files |= {f"{each.name}/{name}": (each.folder / name).read_bytes() for name in (*names, store.RECORD)}
     manifest = manifest_of(finished, tier, files)
     file = file or Path(f"reprise-{manifest.name}.zip")
     store.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
-    return file, [each.id for each in finished]
+    return file, [each.name for each in finished]
 
 
 def small_bundle(tier: Tier) -> bytes:
@@ -69,10 +68,10 @@ def small_bundle(tier: Tier) -> bytes:
     """
     if tier.name == PUBLISHED:
         return (tier.root / BUNDLE).read_bytes()
-    kept = {id: each for id, each in tier.experiments().items() if each.has_results()}
-    parts = {id: reduced(each) for id, each in kept.items()}
+    kept = {each.name: each for each in tier.runs(tier.experiments())}
+    parts = {name: reduced(each) for name, each in kept.items()}
     while kept:
-        files = {f"{id}/{name}": content for id in kept for name, content in parts[id].items()}
+        files = {f"{run}/{name}": content for run in kept for name, content in parts[run].items()}
         with io.BytesIO() as file:
             bundles.pack(file, manifest_of(kept.values(), tier, files), files, small=True)
             if file.tell() <= SMALL:
@@ -80,13 +79,13 @@ def small_bundle(tier: Tier) -> bytes:
             with zipfile.ZipFile(file) as archive:
                 packed = Counter(
                     {
-                        id: sum(archive.getinfo(f"{id}/{name}").compress_size for name in parts[id])
-                        for id in kept
+                        run: sum(archive.getinfo(f"{run}/{name}").compress_size for name in parts[run])
+                        for run in kept
                     }
                 )
         ((largest, size),) = packed.most_common(1)
         print(f"{BUNDLE}: without {largest}, {size / 1e6:.1f} MB of it", file=sys.stderr)
-        del kept[largest]
+        kept = {name: each for name, each in kept.items() if each.id != kept[largest].id}
     raise RepriseError(f"{tier.results}: nothing of it fits into {SMALL / 1e6:g} MB")
 
 
@@ -99,7 +98,7 @@ def manifest_of(
         files: path in the bundle -> content.
     """
     commits = Counter(each.record()["commit"] for each in experiments)
-    ids = [each.id for each in experiments]
+    ids = list(dict.fromkeys(each.id for each in experiments))
     return Manifest(
         format=1,
         tier=tier.manifest.tier if tier.manifest else tier.name,
@@ -183,8 +182,8 @@ def _check_known(file: Path, manifest: Manifest) -> None:
     if unknown := sorted(set(manifest.experiments) - set(known)):
         raise RepriseError(f"{file}: holds {', '.join(unknown)}, which this version does not know")
     expected = {
-        f"{id}/{name}"
-        for id in manifest.experiments
+        f"{run}/{name}"
+        for run, id in manifest.runs.items()
         for name in (store.RECORD, *(f"{table}.parquet" for table in known[id].tables))
     }
     if different := sorted(expected ^ set(manifest.sha256)):

@@ -3,11 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from reprise.contract.experiment import Resources, share_of, together
-from reprise.engine.configured import ConfiguredExperiment
-from reprise.errors import RepriseError
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
+from reprise.ledger import frozen
 
 SHARE_MINUTES = 5.0
 """Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside
@@ -27,6 +29,50 @@ def minutes_of_shares(text: str) -> float:
     if not 0 < minutes < math.inf:
         raise RepriseError(f"share_minutes is {text!r}; write a positive number of minutes")
     return minutes
+
+
+def runs(
+    tier: Tier, configured: Mapping[str, ConfiguredExperiment], rounds: Any, attempts: Any
+) -> list[ConfiguredExperiment]:
+    """The runs that Snakemake's rules are about: of each experiment the first round, the further ones that
+    are here or asked for, and the attempts asked for.
+
+    Args:
+        configured: experiment id -> its first round.
+        rounds: experiment id -> up to which round, as configured; of experiments that are not among
+            `configured`, nothing is asked.
+        attempts: experiment id -> the number of an attempt that the ledger holds, likewise.
+
+    Raises:
+        RepriseError: if a mapping is none, names an unknown experiment, or a round or attempt that there is
+            not.
+    """
+    wanted = _numbers("rounds", rounds, tier)
+    made: list[ConfiguredExperiment] = []
+    for id, first in configured.items():
+        last = max(len(first.rounds()) if first.has_results() else 1, wanted.get(id, 1))
+        made += [first, *(first.in_round(number) for number in range(2, last + 1))]
+    for id, number in _numbers("attempts", attempts, tier).items():
+        if id in configured:
+            made.append(configured[id].in_attempt(frozen.attempt(tier.root, id, number)))
+    return made
+
+
+def _numbers(key: str, value: Any, tier: Tier) -> dict[str, int]:
+    """A configured mapping from experiments to numbers."""
+    if value is None:
+        return {}
+    expected = f"--config {key} takes numbers by experiment, as in {key}='{{KEY/NAME: 2}}'"
+    if not isinstance(value, dict):
+        raise RepriseError(f"{expected}; found {value!r}")
+    for id, number in value.items():
+        if id not in tier.params:
+            raise unknown(
+                "experiment", str(id), tier.params, f"{expected}; there are: {', '.join(tier.params)}"
+            )
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise RepriseError(f"{expected}; found {number!r} for {id}")
+    return value
 
 
 def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> int:

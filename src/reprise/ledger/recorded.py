@@ -208,9 +208,10 @@ def _verified(folder: Path) -> foreign.Manifest:
                 raise RepriseError(f"{folder / name}: truncated or altered since it was merged; {again}")
     except OSError as error:
         raise RepriseError(f"{error.filename}: cannot be read ({error.strerror}); {again}") from None
-    for id in set(registry.experiments()) - set(manifest.experiments):
-        if (folder / id / store.RECORD).exists():
-            raise RepriseError(f"{folder / id}: is not in the bundle that was merged; remove it")
+    for id in registry.experiments():
+        for record in (folder / id).rglob(store.RECORD):
+            if str(record.relative_to(folder)) not in manifest.sha256:
+                raise RepriseError(f"{record.parent}: is not in the bundle that was merged; remove it")
     return manifest
 
 

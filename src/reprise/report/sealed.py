@@ -23,18 +23,17 @@ REPORT_RECORD = ".report.json"
 
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
-    """What a tier's report is made from: the SHA-256 of the tables of each experiment whose results are up to
-    date, and of the verdicts on each paper that count, and what is damaged in each recorded run.
+    """What a tier's report is made from: the SHA-256 of the tables of each round whose results are up to date,
+    and of the verdicts on each paper that count, and what is damaged in each recorded run.
 
     Raises:
         RepriseError: if a record is damaged.
     """
-    experiments = tier.experiments().values()
-    fresh = [each for each in experiments if each.has_results() and not each.staleness()]
+    fresh = [each for each in tier.runs(tier.experiments()) if not each.staleness()]
     verdicts = (Verdicts(paper, tier) for paper in registry.judged().values())
     checked = [each for each in verdicts if each.is_checked()]
     return {
-        "results": {each.id: each.record()["sha256"] for each in fresh},
+        "results": {each.name: each.record()["sha256"] for each in fresh},
         "verdicts": {
             each.paper.key: store.load_record(each.folder, each.how_to_check)["sha256"] for each in checked
         },
