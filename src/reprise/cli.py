@@ -539,8 +539,8 @@ def _confirm(options: argparse.Namespace) -> None:
     attempted = confirm.begin(root, options.phrase)
     for each in attempted:
         print(
-            f"{each.experiment}: attempt {each.number}, seeds from {each.first_seed}, {len(each.claims)} claims, "
-            f"judged at {100 * each.alpha:.4g} %",
+            f"{each.experiment}: attempt {each.number}, seeds from {each.first_seed}, {len(each.claims)} "
+            f"claims, judged at {100 * each.alpha:.4g} %",
             flush=True,
         )
     print(f"recorded in {root / frozen.LEDGER}, whatever comes of it", flush=True)

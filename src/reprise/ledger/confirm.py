@@ -88,8 +88,8 @@ def begin(root: Path, phrase: str) -> list[Attempted]:
         recorded += len(claims)
     if not recorded:
         raise RepriseError(
-            f"{root / frozen.LOCK}: no claim to confirm: none was decided, or each was edited since; freeze again "
-            "with: reprise freeze"
+            f"{root / frozen.LOCK}: no claim to confirm: none was decided, or each was edited since; freeze "
+            "again with: reprise freeze"
         )
     return [each for each, found in frozen.attempts(root) if not found and each.phrase == phrase]
 

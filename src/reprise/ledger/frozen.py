@@ -193,8 +193,8 @@ def _rounded(value: Any) -> Any:
 
 
 def shaken(tables: Tables, coordinates: Iterable[str] = ()) -> dict[str, pd.DataFrame]:
-    """Tables with each measured number moved by a random share of itself, always the same. Whole numbers stay,
-    and so do the columns by which rows are found."""
+    """Tables with each measured number moved by a random share of itself, always the same. Columns of whole
+    numbers stay as they are, and so do those by which rows are found."""
     moved = {}
     for name, table in sorted(tables.items()):
         measured = [

@@ -23,8 +23,8 @@ REPORT_RECORD = ".report.json"
 
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
-    """What a tier's report is made from: the SHA-256 of the tables of each round whose results are up to date,
-    and of the verdicts on each paper that count, and what is damaged in each recorded run.
+    """What a tier's report is made from: the SHA-256 of the tables of each round whose results are up to
+    date, and of the verdicts on each paper that count, and what is damaged in each recorded run.
 
     Raises:
         RepriseError: if a record is damaged.
