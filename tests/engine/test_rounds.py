@@ -1,4 +1,5 @@
-"""Further rounds of seeds stand beside the first: each its own computation, joined where claims are judged."""
+"""Further rounds of seeds stand beside the first: each its own computation, joined where claims are
+judged."""
 
 import pandas as pd
 import pytest
@@ -91,7 +92,7 @@ def test_no_round_makes_another_stale_or_changes_it(two):
 
 
 def test_claims_are_judged_on_the_seeds_of_all_rounds(two):
-    first, second = two
+    first, _ = two
     tier, paper = first.tier, registry.paper("jing2022")
     verdicts = Verdicts(paper, tier)
     verdicts.save(verdicts.judged(), verdicts.evidence())

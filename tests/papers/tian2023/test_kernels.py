@@ -1,4 +1,4 @@
-"""Other kernels of the linear algebra round otherwise, and in long chaotic runs that is another draw, like other
+"""Other kernels of the linear algebra round otherwise, which in long chaotic runs is another draw, like other
 seeds. Verdicts bear it."""
 
 import os
