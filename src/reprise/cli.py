@@ -29,7 +29,7 @@ from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
-from reprise.ledger import bundling, confirm, costs, diff, drift, frozen, plan, recorded, rules
+from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
 from reprise.report import listing, sealed
 
 FOUND = 3
@@ -151,6 +151,16 @@ def _parser() -> argparse.ArgumentParser:
         "--share-minutes", metavar="MINUTES", default=f"{plan.SHARE_MINUTES:g}",
         help="expected duration of a job, as in the profile (default: %(default)s)",
     )  # fmt: skip
+    decide_parser = add(
+        "decide", _decide, "run further rounds of seeds where they decide most claims, headlines first"
+    )
+    decide_parser.add_argument("id", nargs="?", metavar="KEY|KEY/NAME", help="default: all that have run")
+    decide_parser.add_argument(
+        "--minutes", default=f"{decide.MINUTES:g}", help="how long they may take (default: %(default)s)"
+    )
+    add("why", _why, "say why a claim is decided or not, and what would decide it").add_argument(
+        "id", metavar="CLAIM"
+    )
     run = add("run", _run, "compute an experiment's result tables")
     run.add_argument("id", metavar="KEY/NAME")
     seeds = run.add_mutually_exclusive_group()
@@ -334,7 +344,7 @@ def _print_costs(tier: Tier) -> None:
 def _plan(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
-    minutes = plan.minutes_of_shares(options.share_minutes)
+    minutes = plan.positive_minutes(options.share_minutes)
     papers = registry.chosen(options.paper)
     experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
     estimates = [plan.estimate(each, minutes) for each in experiments]
@@ -373,6 +383,35 @@ def _plan(options: argparse.Namespace) -> None:
     paper = f" paper={options.paper}" if options.paper else ""
     share = f" share_minutes={minutes:g}" if minutes != plan.SHARE_MINUTES else ""
     print(f"run it with: snakemake --config tier={tier.name}{paper}{share}")
+
+
+def _decide(options: argparse.Namespace) -> None:
+    tier = recorded.load(options.tier)
+    tier.require_computed()
+    left, cores = plan.positive_minutes(options.minutes, "--minutes"), decide.cores()
+    experiments = decide.chosen_experiments(tier, options.id)
+    while True:  # what rounds have decided is known before further ones are chosen
+        rounds = decide.candidates(experiments)
+        chosen = decide.choose(rounds, left, cores)
+        if not chosen:
+            break
+        for line in decide.plan_lines(chosen, cores):
+            print(line, flush=True)
+        start = time.monotonic()
+        decide.run(tier, chosen)
+        left -= (time.monotonic() - start) / 60
+        for line in decide.outcome_lines(chosen, decide.verdicts_of(experiments)):
+            print(line, flush=True)
+    decide.keep_verdicts(experiments)
+    print(decide.why_nothing(rounds, max(left, 0.0), cores))
+
+
+def _why(options: argparse.Namespace) -> None:
+    from reprise.report import card, why
+
+    registry.claim(options.id)
+    tier = recorded.source(recorded.load(options.tier), card.deciding(options.id), judges=True)
+    print(why.why(options.id, tier, min(Console().width, 110)))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from reprise.cli import main
-from reprise.engine import registry, tiers
+from reprise.engine import provenance, registry, tiers
 from reprise.engine.check import Verdicts
 from reprise.evidence.verdicts import COLUMNS
 from reprise.ledger import costs
@@ -120,3 +120,23 @@ def test_a_damaged_benchmark_is_one_message(tier, capsys, content):
     assert main(["list", "--cost", "--tier", "smoke"]) == 2
     (message,) = capsys.readouterr().err.splitlines()
     assert f"{file}: not a benchmark of Snakemake" in message
+
+
+def test_a_further_round_costs_what_the_last_one_cost(tier):
+    """The longer of the jobs' time and that of the record, which a run from the cache and a start lack."""
+    each = tier.experiment(ID)
+    made_in(each, 30)
+    assert costs.of_further_round(each) == costs.RoundCost(0.5, 0.5)
+    put(tier, ID, 45, "NA")
+    assert costs.of_further_round(each).core_minutes == 0.75
+    made_in(each.in_round(2), 90)
+    put(tier, f"{ID}/round-2", 60, 50)
+    assert costs.of_further_round(each).core_minutes == 1.5
+    assert of(tier, ID).cost.wall_seconds == 105
+
+
+def made_in(run, seconds):
+    """Writes results that are not those of the run, as if made in that time."""
+    own = {"experiment": run.id, "params": {}, "duration_seconds": seconds}
+    table = pd.DataFrame({"seed": [0]})
+    store.save_tables(run.folder, {"table": table}, "", {**provenance.describe(run.tier.root), **own})

@@ -81,7 +81,7 @@ def test_the_command_prints_every_experiment_what_is_missing_and_the_command(cap
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf"])
 def test_shares_take_a_positive_time(text):
     with pytest.raises(RepriseError, match="write a positive number of minutes"):
-        plan.minutes_of_shares(text)
+        plan.positive_minutes(text)
 
 
 def test_a_damaged_record_does_not_stop_an_estimate(tier):

@@ -377,6 +377,20 @@ def artifact(id: str) -> Artifact:
     return _known("figure or table", id, artifacts())
 
 
+def claim(id: str) -> tuple[Claim, Experiment | None]:
+    """Looks up a claim, with the experiment that decides it, or None; raises RepriseError for an unknown
+    id."""
+    if id not in claims():
+        raise unknown("claim", id, claims(), f"list them with: {list_claims(id)}")
+    return claims()[id]
+
+
+def list_claims(id: str) -> str:
+    """The command that lists the claims of the paper that an id begins with, or all."""
+    key = id.split("/")[0]
+    return f"reprise list {key} --claims" if key in papers() else "reprise list --claims"
+
+
 def _known(what: str, name: str, known: Mapping[str, Any]) -> Any:
     if name not in known:
         raise unknown(what, name, known, f"there are: {', '.join(known)}")

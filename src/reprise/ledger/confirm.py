@@ -109,7 +109,7 @@ def run(root: Path, attempted: list[Attempted]) -> None:
     for name, group in groupby(in_order, key=lambda each: each.tier):
         tier, own = tiers.load_tier(name, root), list(group)
         runs = {each.experiment: tier.experiment(each.experiment).in_attempt(each.attempt) for each in own}
-        targets = [each.name.replace("/", "_").replace("-", "_") for each in runs.values()]
+        targets = [jobs.rule_name(each.name) for each in runs.values()]
         jobs.run(tier, targets, attempts={each.experiment: each.number for each in own})
         for each in own:
             conclude(runs[each.experiment], each)

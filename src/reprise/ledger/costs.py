@@ -19,6 +19,7 @@ from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import DECIDED
+from reprise.ledger import plan
 from reprise.storage import store
 
 BENCHMARKS = "benchmarks"
@@ -72,8 +73,21 @@ class ExperimentCost:
         return self.cost.cpu_seconds / self.decided if self.decided and self.cost.jobs else math.nan
 
 
+@dataclass(frozen=True)
+class RoundCost:
+    """What a round of an experiment takes on this machine.
+
+    Attributes:
+        core_minutes: of all its jobs.
+        longest_minutes: of its longest job, which more cores do not shorten.
+    """
+
+    core_minutes: float
+    longest_minutes: float
+
+
 def of_experiments(tier: Tier) -> list[ExperimentCost]:
-    """The cost of each experiment.
+    """The cost of each experiment, in all its rounds.
 
     Raises:
         RepriseError: if a benchmark file or a paper's verdicts are damaged.
@@ -84,17 +98,33 @@ def of_experiments(tier: Tier) -> list[ExperimentCost]:
         for each in map(tier.experiment, paper.experiments):
             own = {claim.id for claim in each.experiment.claims}
             number = None if decided is None else len(own & decided)
-            costs.append(ExperimentCost(each.id, of_experiment(each), len(own), number))
+            cost = sum(map(of_experiment, each.rounds()), Cost())
+            costs.append(ExperimentCost(each.id, cost, len(own), number))
     return costs
 
 
 def of_experiment(configured: ConfiguredExperiment) -> Cost:
-    """The cost of an experiment's own job and its shares.
+    """The cost of an experiment's own job and its shares, in one round.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
     """
-    return _total(configured.tier, [configured.id, *_shares(configured)])
+    return _total(configured.tier, [configured.name, *_shares(configured)])
+
+
+def of_further_round(configured: ConfiguredExperiment) -> RoundCost:
+    """What a further round of an experiment takes, by its last one: the time in which that one's jobs held a
+    core, or the time that its record has, whichever is longer. The first lacks what was in the cache, the
+    second the start of each process. Jobs on a GPU wait for each other.
+
+    Raises:
+        RepriseError: if there are no results, or their record or a benchmark file is damaged.
+    """
+    last = configured.rounds()[-1]
+    seconds = max(of_experiment(last).wall_seconds, last.record()["duration_seconds"])
+    needs = last.needs()
+    parts = 1 if any(each.gpus for each in needs.values()) else plan.shares(needs)
+    return RoundCost(seconds / 60, seconds / 60 / parts)
 
 
 def seconds_of_run(configured: ConfiguredExperiment) -> float:
@@ -105,7 +135,7 @@ def seconds_of_run(configured: ConfiguredExperiment) -> float:
         RepriseError: if a benchmark file is damaged.
     """
     measured = of_experiment(configured).wall_seconds
-    files = _file(configured.tier, configured.id), configured.folder / store.RECORD
+    files = _file(configured.tier, configured.name), configured.folder / store.RECORD
     if not all(file.is_file() for file in files):
         return 0.0
     benchmark, record = (file.stat().st_mtime_ns for file in files)
@@ -159,12 +189,12 @@ def _cost(tier: Tier, job: str) -> Cost:
 def _shares(configured: ConfiguredExperiment) -> list[str]:
     """An experiment's shares that have a benchmark or should have one: those of the last run, which may have
     been cut differently from earlier ones."""
-    own = _file(configured.tier, configured.id)
+    own = _file(configured.tier, configured.name)
     files = own.parent.glob(f"{own.stem}.*-of-*.tsv")
     if not (newest := max(files, key=lambda file: file.stat().st_mtime, default=None)):
         return []
     count = int(re.findall(r"-of-(\d+)", newest.stem)[0])
-    return [f"{configured.id}.{number}-of-{count}" for number in range(1, count + 1)]
+    return [f"{configured.name}.{number}-of-{count}" for number in range(1, count + 1)]
 
 
 def _file(tier: Tier, job: str) -> Path:

@@ -8,6 +8,11 @@ from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
 
 
+def rule_name(id: str) -> str:
+    """The name of the rule of a run of an experiment, a figure or table, or a paper's `KEY/claims`."""
+    return id.replace("/", "_").replace("-", "_")
+
+
 def run(
     tier: Tier,
     targets: Iterable[str],

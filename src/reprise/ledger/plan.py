@@ -1,6 +1,7 @@
 """The jobs of a tier: what they need and what they decide, for Snakemake's rules and for `reprise plan`."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from reprise.contract.experiment import Resources, share_of, together
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
+from reprise.evidence.rounds import LEVELS
 from reprise.ledger import frozen
 
 SHARE_MINUTES = 5.0
@@ -16,19 +18,22 @@ SHARE_MINUTES = 5.0
 the seconds in which a process starts."""
 
 
-def minutes_of_shares(text: str) -> float:
-    """A configured duration of shares.
+def positive_minutes(text: str, key: str = "share_minutes") -> float:
+    """A configured duration.
+
+    Args:
+        key: what is configured, as messages name it.
 
     Raises:
         RepriseError: if it is not a positive number.
     """
     try:
-        minutes = float(text)
+        number = float(text)
     except ValueError:
-        minutes = 0.0
-    if not 0 < minutes < math.inf:
-        raise RepriseError(f"share_minutes is {text!r}; write a positive number of minutes")
-    return minutes
+        number = 0.0
+    if not 0 < number < math.inf:
+        raise RepriseError(f"{key} is {text!r}; write a positive number of minutes")
+    return number
 
 
 def runs(
@@ -58,6 +63,11 @@ def runs(
     return made
 
 
+def every_round(configured: Mapping[str, ConfiguredExperiment]) -> dict[str, int]:
+    """Experiment id -> the last round that there can be, of those in which chance has a part."""
+    return {id: len(LEVELS) for id, each in configured.items() if each.is_seeded}
+
+
 def _numbers(key: str, value: Any, tier: Tier) -> dict[str, int]:
     """A configured mapping from experiments to numbers."""
     if value is None:
@@ -70,9 +80,9 @@ def _numbers(key: str, value: Any, tier: Tier) -> dict[str, int]:
             raise unknown(
                 "experiment", str(id), tier.params, f"{expected}; there are: {', '.join(tier.params)}"
             )
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+        if not re.fullmatch(r"[1-9]\d*", str(number)):  # on a command line, Snakemake reads text
             raise RepriseError(f"{expected}; found {number!r} for {id}")
-    return value
+    return {id: int(number) for id, number in value.items()}
 
 
 def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> int:

@@ -46,11 +46,11 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
         RepriseError: for an unknown id.
     """
     if id in registry.artifacts():
-        return _set(id, _artifact_lines(Drawing(registry.artifact(id), tier)), width)
+        return laid_out(id, _artifact_lines(Drawing(registry.artifact(id), tier)), width)
     if id in registry.claims():
         claim, decided_by = registry.claims()[id]
         experiment = tier.experiment(decided_by.id) if decided_by else None
-        return _set(id, _claim_lines(claim, experiment, tier), width)
+        return laid_out(id, _claim_lines(claim, experiment, tier), width)
     raise _unknown(id)
 
 
@@ -69,13 +69,12 @@ def require_known(id: str) -> None:
 
 
 def _unknown(id: str) -> RepriseError:
-    key = id.split("/")[0]
     known = [*registry.claims(), *registry.artifacts()]
-    where = f" {key}" if key in registry.papers() else ""
-    return unknown("claim, figure or table", id, known, f"list them with: reprise list{where} --claims")
+    return unknown("claim, figure or table", id, known, f"list them with: {registry.list_claims(id)}")
 
 
-def _set(title: str, lines: Iterable[Line], width: int) -> str:
+def laid_out(title: str, lines: Iterable[Line], width: int) -> str:
+    """A title and labelled texts below each other, folded at a width."""
     rows = [title]
     for label, text in lines:
         folded = textwrap.wrap(text, max(20, width - LABEL), break_long_words=False, break_on_hyphens=False)
@@ -91,7 +90,7 @@ def _claim_lines(
     definition: Definition, experiment: ConfiguredExperiment | None, tier: Tier
 ) -> Iterator[Line]:
     paper = registry.paper(definition.paper)
-    tables, row = _judged(definition, experiment, paper)
+    tables, row = judged(definition, experiment, paper)
     fresh = runs(tier, [experiment.id] if experiment else [])
     contents = Contents(paper, [], {definition.id: row["verdict"]})
     claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))
@@ -140,10 +139,11 @@ def _labelled(label: str, texts: Iterable[str]) -> Iterator[Line]:
         yield "" if index else label, text
 
 
-def _judged(
+def judged(
     claim: Definition, experiment: ConfiguredExperiment | None, paper: Paper
 ) -> tuple[Tables | None, Row]:
-    """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts."""
+    """The tables that a claim reads, if they are here and fresh, and its row of the table of verdicts, judged
+    now."""
     if experiment is None:
         tables = (
             {"published": paper.printed_numbers().assign(setting=BASE)} if claim in paper.printed else None

@@ -1,0 +1,115 @@
+"""Why a claim is decided or not, and what would decide it: a few lines in the terminal."""
+
+import math
+from collections.abc import Iterator
+
+from reprise.engine import registry
+from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.evidence.comparison import FORMULAS
+from reprise.evidence.observation import Reason
+from reprise.evidence.rounds import LEVELS
+from reprise.ledger import costs, decide
+from reprise.report.card import Line, judged, laid_out
+from reprise.report.claims import Row
+from reprise.report.numbers import duration, finite, number
+from reprise.report.wording import measured, what_would_decide
+
+CERTAIN = (*FORMULAS, "printed", "given")
+"""The kinds of claim in which chance has no part."""
+BEYOND_SEEDS: dict[Reason, str] = {
+    "print too imprecise": "nothing that is run: the paper's own spread allows for more than the margin",
+    "not yet": "a longer course: it has not come to rest",
+    "did not learn": "a longer or better training, in which the networks learn",
+    "no premise": "a run in which what the sentence takes for granted is there",
+    "too coarse": "a finer measurement",
+    "undefined": "a run in which no observation is undefined",
+    "no observations": "a run with the observations that the claim reads",
+    "not found": "a case in which it holds; that none was found proves nothing",
+    "in some settings": "the settings that are undecided, once further seeds decide those",
+}
+"""What would decide a claim that seeds do not."""
+
+
+def why(id: str, tier: Tier, width: int = 100) -> str:
+    """What a claim's verdict rests on, and what would decide or move it.
+
+    Args:
+        width: of the lines, in characters.
+
+    Raises:
+        RepriseError: for an unknown id, or if results are damaged.
+    """
+    claim, decided_by = registry.claim(id)
+    experiment = tier.experiment(decided_by.id) if decided_by else None
+    _, row = judged(claim, experiment, registry.paper(claim.paper))
+    return laid_out(id, _lines(row, experiment), width)
+
+
+def _lines(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
+    yield "verdict", ": ".join(filter(None, (row["verdict"], row["reason"])))
+    if row["verdict"] == "not run":
+        yield "would decide it", _what_runs(row, experiment)
+        return
+    margin = f" ± {number(row['margin'])}" if row["margin"] else ""
+    seen = measured(row["kind"], *(finite(row[name]) for name in ("observed", "low", "high")))
+    interval = "" if math.isnan(row["level"]) else f" (interval of {100 * row['level']:.3g} %)"
+    yield (
+        "observed",
+        f"{seen} {row['unit']}{interval}; holds if {row['relation']} {number(row['reference'])}{margin}",
+    )
+    if row["kind"] not in CERTAIN:
+        yield "looks", _looks(row)
+    if row["verdict"] != "inconclusive":
+        yield (
+            "again",
+            f"comes out the same on as many fresh seeds with a chance of {100 * row['chance_same']:.0f} %",
+        )
+        return
+    yield from _further(row, experiment)
+
+
+def _what_runs(row: Row, experiment: ConfiguredExperiment | None) -> str:
+    if experiment is None or experiment.has_results():
+        return "an experiment that is not here" if row["reason_code"] == "no experiment" else row["reason"]
+    return experiment.how_to_make
+
+
+def _looks(row: Row) -> str:
+    """How often the claim was judged, on how many seeds, and at which level the last time."""
+    rounds, decided = int(row["rounds"]), row["verdict"] != "inconclusive"
+    joined = "round 1" if rounds == 1 else f"rounds 1 to {rounds}"
+    return (
+        f"{'decided' if decided else 'undecided'} at look {rounds} of {len(LEVELS)}, on {int(row['seeds'])} "
+        f"observations of {joined}, at {100 * row['alpha']:.2g} % one-sided"
+    )
+
+
+def _further(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
+    """What would decide an undecided claim."""
+    code = row["reason_code"]
+    if code not in decide.MENDABLE:
+        yield "would decide it", BEYOND_SEEDS.get(code, "no number of seeds")
+        return
+    if experiment is None or not experiment.is_seeded:
+        yield "would decide it", "no number of seeds: chance has no part in the experiment"
+        return
+    cost = costs.of_further_round(experiment)
+    if seeds := what_would_decide(row, cost.core_minutes * row["rounds"]):
+        yield "seeds", seeds
+    claim, _ = registry.claim(row["claim"])
+    (undecided,) = decide.undecided(experiment, [claim])
+    chances = undecided.chances()
+    if not chances:
+        yield "would decide it", f"no further round: all {len(LEVELS)} have run"
+        return
+    by = ", ".join(f"by round {number} {100 * chance:.0f} %" for number, chance in chances.items())
+    yield "chance", f"{by}; a round takes about {duration(cost.core_minutes)} of a core"
+    if max(chances.values()) < decide.LEAST:
+        yield (
+            "would decide it",
+            f"more than {len(LEVELS)} rounds of {undecided.seeds} seeds: a tier with more seeds",
+        )
+        return
+    begin = f"reprise decide {experiment.id} --tier {experiment.tier.in_commands}"
+    run_first = f"{experiment.how_to_make}; then: " if experiment.tier.is_recorded else ""
+    yield "would decide it", run_first + begin
