@@ -4,6 +4,7 @@
 #   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
 #   snakemake --config tier=gpu              images at full width, on one GPU (configs/gpu.yaml)
 #   snakemake --config paper=jing2022        one paper
+#   snakemake decide --config minutes=30     further seeds, where they decide most claims
 #   snakemake --workflow-profile slurm       the paper tier on a cluster (docs/cluster.md)
 #
 # Settings come from workflow/profiles/default, which Snakemake finds through the link `profiles`.

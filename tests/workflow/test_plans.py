@@ -3,15 +3,16 @@
 import importlib.util
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from reprise.contract.experiment import together
-from reprise.engine import registry
+from reprise.engine import registry, run
 from reprise.engine.tiers import load_tier
-from reprise.ledger import plan
+from reprise.ledger import decide, plan
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
@@ -230,6 +231,22 @@ def test_a_plan_does_not_import_torch(blank):
 def test_a_run_limited_to_a_paper_touches_no_other(blank, key):
     own = {name for name in HERE if name.startswith(f"{key}_")}
     assert blank.plan("--config", "tier=smoke", f"paper={key}") == own | {"report"}
+
+
+def test_the_target_decide_makes_the_rounds_that_the_command_would_begin(blank):
+    id = "tian2023/local_optima"
+    configured = replace(SMOKE, root=blank.root).experiment(id)
+    run.run(configured)
+    (chosen,) = decide.choose(decide.candidates([configured]), 30, 2)
+    expected = {rule_of(each.name).replace("-", "_") for each in chosen.runs}
+    assert f"{rule_of(id)}_round_2" in expected
+    code, printed = blank.snakemake("-n", "decide", "--cores", "2", config=("tier=smoke", "minutes=30"))
+    assert code == 0, printed
+    assert set(re.findall(r"^(?:local)?rule (\w+):", printed, re.MULTILINE)) == expected | {"decide"}
+    assert all(line in printed for line in decide.plan_lines([chosen], 2))
+    code, printed = blank.snakemake("-n", "decide", config=("tier=smoke", "minutes=0"))
+    assert code == 1
+    assert "minutes is '0'; write a positive number" in printed
 
 
 def test_a_tiers_file_serves_as_snakemakes_config_file(blank):

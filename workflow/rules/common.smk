@@ -17,7 +17,8 @@ from reprise.engine.check import Verdicts
 from reprise.engine.draw import Drawing
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
-from reprise.ledger import plan
+from reprise.ledger import decide, plan
+from reprise.ledger.jobs import rule_name
 from reprise.ledger.recorded import recorded_names
 from reprise.report import sealed
 from reprise.storage.store import marker
@@ -28,18 +29,32 @@ if unknown := set(config) - {
     "paper",
     "experiments",
     "share_minutes",
+    "minutes",
     "rounds",
     "attempts",
 }:
     raise WorkflowError(
-        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes, rounds, "
-        "attempts"
+        f"unknown --config key {sorted(unknown)}; allowed: tier (a file of configs/), paper, share_minutes, minutes "
+        "(of the target decide), rounds, attempts"
     )
 
 
-def rule_name(id):
-    """The name of the rule of a run of an experiment, a figure or table, or a paper's `KEY/claims`."""
-    return id.replace("/", "_").replace("-", "_")
+def rounds_to_decide():
+    """Experiment id -> up to which round the target `decide` makes further ones, as `reprise decide` first does."""
+    minutes = plan.positive_minutes(
+        str(config.get("minutes", decide.MINUTES)), "minutes"
+    )
+    cores = workflow.resource_settings.cores or 1
+    finished = decide.chosen_experiments(TIER, config.get("paper"))
+    possible = decide.candidates(finished)
+    chosen = decide.choose(possible, minutes, cores)
+    lines = (
+        decide.plan_lines(chosen, cores)
+        if chosen
+        else [decide.why_nothing(possible, minutes, cores)]
+    )
+    print(*lines, sep="\n", file=sys.stderr)
+    return decide.last_rounds(chosen)
 
 
 def own_rules(run):
@@ -55,6 +70,7 @@ def require_rules():
     }
     rules = {
         "all",
+        "decide",
         "report",
         *(rule_name(f"{key}/claims") for key in registry.judged()),
     }
@@ -85,7 +101,7 @@ try:
         raise RepriseError(
             f"{TIER.name} is a recorded run; read it with: reprise report --tier {TIER.name}"
         )
-    SHARE_MINUTES = plan.minutes_of_shares(
+    SHARE_MINUTES = plan.positive_minutes(
         str(config.get("share_minutes", plan.SHARE_MINUTES))
     )
     PAPERS = registry.chosen(str(config.get("paper") or ""))
@@ -94,8 +110,17 @@ try:
     CONFIGURED = {
         id: TIER.experiment(id) for paper in PAPERS for id in paper.experiments
     }
+    ROUNDS, DECIDE = config.get("rounds"), {}
+    if workflow.is_main_process and "decide" in sys.argv:
+        if ROUNDS is not None:
+            raise RepriseError(
+                "--config rounds is not for the target decide, which chooses rounds"
+            )
+        ROUNDS = DECIDE = rounds_to_decide()
+    elif workflow.remote_exec:  # whose rule may be of a round that the target chose
+        ROUNDS = plan.every_round(CONFIGURED)
     # Of each experiment its first round, the further ones that are here or asked for, and the attempts asked for.
-    RUNS = plan.runs(TIER, CONFIGURED, config.get("rounds"), config.get("attempts"))
+    RUNS = plan.runs(TIER, CONFIGURED, ROUNDS, config.get("attempts"))
     if workflow.is_main_process:  # Snakemake in a job has other arguments
         command_line.require_profile(sys.argv[1:], Path(workflow.basedir))
         require_rules()

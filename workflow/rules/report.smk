@@ -27,3 +27,16 @@ rule report:
         recorded=recorded_names(),
     shell:
         "{LOGGED} {log:q} reprise report --tier {TIER.name:q}"
+
+
+# The further rounds that decide most claims in the minutes given (ledger/decide.py), and the verdicts with them.
+rule decide:
+    input:
+        [outputs(run.name) for run in RUNS if 1 < run.round <= DECIDE.get(run.id, 1)],
+    localrule: True
+    resources:
+        **QUICK,
+    params:
+        papers=sorted({id.split("/")[0] for id in DECIDE}),
+    shell:
+        "for key in {params.papers}; do reprise check $key --write --tier {TIER.name:q}; done"
