@@ -60,7 +60,7 @@ class Verdicts:
             RepriseError: if the results of an experiment that has run cannot be loaded.
         """
         published = {"published": self.paper.printed_numbers().assign(setting=BASE)}
-        rows = [judge_all(self.paper.pending, None, None), judge_all(self.paper.printed, published, None)]
+        rows = [judge_all(self.paper.pending, None, None), judge_all(self.paper.printed, [published], None)]
         for each in map(self.tier.experiment, self.paper.experiments):
             if not each.experiment.claims:
                 continue
@@ -174,7 +174,7 @@ def judge(
 
     def judged(some: Sequence[Claim]) -> pd.DataFrame:
         with blamed_on_version(configured.tier, f"the claims of {configured.id} read"):
-            return judge_all(some, tables, configured.params, looked=configured.looked)
+            return judge_all(some, [tables], configured.params, looked=configured.looked)
 
     try:
         return judged(claims)
