@@ -198,7 +198,7 @@ def verdicts(monkeypatch):
                 printed = replace(m.above(lambda tables: tables["t"]["x"], 1.0, unit="%"), kind="printed")
                 claim = stated(printed, f"{verdicts.paper.key}/text/{i}")
                 table = {"t": pd.DataFrame({"x": [observed], "setting": "published"})}
-                claims.append(judge_all([claim], table, None))
+                claims.append(judge_all([claim], [table], None))
             return pd.concat(claims, ignore_index=True)
 
         monkeypatch.setattr(Verdicts, "judged", judged)
@@ -245,7 +245,7 @@ def test_nor_with_a_misprint_but_with_one_of_ours(
         words = Misprint(kind, Text("a = b"), Text("a = 2 b"))
         claim = stated(cells, f"{verdicts.paper.key}/eq1", form=form, erratum=kind, misprint=words)
         table = pd.DataFrame({"seed": range(200), "printed": 1.0, "corrected": error, "setting": "published"})
-        return judge_all([claim], {"t": table}, None)
+        return judge_all([claim], [{"t": table}], None)
 
     monkeypatch.setattr(Verdicts, "judged", misprint)
     assert main(["check", "tian2023", "--json", "--fail-on", "contradicted"]) == code

@@ -119,17 +119,17 @@ def test_a_search_that_finds_nothing_says_so():
 
 def test_an_effect_too_small_to_name_is_tied_and_contradicts_only_what_the_paper_prints():
     tie = {"holds": 0.001, "fails": 1.0, "tied": 0.01, "alpha": ALPHA}
-    assert of_ordering(**tie, prints_more=False).decision() == "tied"
-    assert of_ordering(**tie, prints_more=True).decision() == "contradicted"
+    assert of_ordering(**tie, prints_more=False).decision(ALPHA) == "tied"
+    assert of_ordering(**tie, prints_more=True).decision(ALPHA) == "contradicted"
 
 
 def test_one_tied_cell_ties_a_universal_sentence_and_one_reversed_cell_contradicts_it():
     up, tied, down = Evidence(0.001, 1.0, 1.0), Evidence(1.0, 1.0, 0.01), Evidence(1.0, 0.001, 1.0)
     assert universal([up, up]) == Evidence(0.001, 1.0, 1.0)
-    assert universal([up, tied]).decision() == "tied"
-    assert universal([up, tied, down]).decision() == "contradicted"
-    assert existential([down, down, up]).decision() == "reproduced"
-    assert existential([down, down], is_complete=True).decision() == "contradicted"
+    assert universal([up, tied]).decision(ALPHA) == "tied"
+    assert universal([up, tied, down]).decision(ALPHA) == "contradicted"
+    assert existential([down, down, up]).decision(ALPHA) == "reproduced"
+    assert existential([down, down], is_complete=True).decision(ALPHA) == "contradicted"
 
 
 def test_a_mean_effect_over_cells_is_not_cut_to_the_values_of_a_cell():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from worlds import judged, sentence
 
-from reprise.evidence.estimates import ALPHA
 from reprise.evidence.judgement import judge
 from reprise.evidence.region import each_alpha, over_settings
+from reprise.evidence.rounds import FIRST
 
 CLAIM = sentence("universal", 1)
 
@@ -16,12 +16,12 @@ def regions(effects, seeds, worlds):
     import worlds as made
 
     generator = np.random.default_rng(0)
-    alpha = each_alpha(len(effects))
+    alpha = each_alpha(len(effects), FIRST.alpha)
     for _ in range(worlds):
         samples = [made.tables((effect + generator.normal(size=seeds))[None]) for effect in effects]
         here = judge(CLAIM, samples[0])
         others = {f"{n}": judge(CLAIM, sample, alpha=alpha) for n, sample in enumerate(samples[1:])}
-        yield over_settings(here, others)
+        yield over_settings(here, others, FIRST.alpha)
 
 
 @pytest.mark.parametrize("settings", [2, 4, 8, 20])
@@ -45,7 +45,7 @@ def test_a_sentence_with_opposite_effects_depends():
 
 def test_a_sentence_without_an_effect_anywhere_rarely_depends():
     found = list(regions([0.0] * 8, 5, 400))
-    assert np.mean([each.stands == "depends" for each in found]) <= ALPHA
+    assert np.mean([each.stands == "depends" for each in found]) <= FIRST.alpha
 
 
 def test_opposite_settings_are_found_however_many_there_are():
@@ -57,13 +57,13 @@ def test_opposite_settings_are_found_however_many_there_are():
 def test_a_setting_that_is_undecided_by_design_agrees_with_nothing():
     here = judged(CLAIM, [9.0], 8, 1)[0]
     few = judged(CLAIM, [9.0], 2, 1)[0]
-    assert over_settings(here, {"few": few}).stands == "here"
-    assert over_settings(here, {}).stands == ""
+    assert over_settings(here, {"few": few}, FIRST.alpha).stands == "here"
+    assert over_settings(here, {}, FIRST.alpha).stands == ""
 
 
 def test_a_search_over_settings_reproduces_where_one_holds_and_contradicts_nowhere():
     up, down = judged(CLAIM, [9.0], 8, 1)[0], judged(CLAIM, [-9.0], 8, 1)[0]
-    assert over_settings(down, {"other": up}, exists=True).judgement.verdict == "reproduced"
-    assert over_settings(down, {}, exists=True).judgement.code == "not found"
-    none = over_settings(down, {"other": down}, exists=True).judgement
+    assert over_settings(down, {"other": up}, FIRST.alpha, exists=True).judgement.verdict == "reproduced"
+    assert over_settings(down, {}, FIRST.alpha, exists=True).judgement.code == "not found"
+    none = over_settings(down, {"other": down}, FIRST.alpha, exists=True).judgement
     assert (none.verdict, none.code) == ("inconclusive", "not found")

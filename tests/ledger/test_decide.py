@@ -18,6 +18,7 @@ from reprise.evidence.verdicts import COLUMNS, judge_all
 from reprise.ledger import costs, decide
 from reprise.ledger.decide import FurtherRounds
 from reprise.report import why
+from reprise.report.wording import likely
 
 ID = "tian2023/local_optima"
 SEEDS = 5
@@ -274,7 +275,7 @@ def test_why_says_what_decided_a_claim_or_what_would(checkout, capsys):
         likely = undecided.chances()[4] >= decide.LEAST
         assert said[6].endswith(f"reprise decide {ID} --tier smoke") == likely
     done = "tian2023/fig8/relu-maxima"
-    assert f"{100 * rows['chance_same'][done]:.0f} %" in why.why(done, tier, 200).splitlines()[-1]
+    assert f"{likely(rows['chance_same'][done])} likely" in why.why(done, tier, 200).splitlines()[-1]
     missing = next(
         id for id, (_, by) in registry.claims().items() if by and by.id == "jing2022/gradient_flow"
     )

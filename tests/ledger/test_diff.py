@@ -126,7 +126,7 @@ def test_verdicts_are_those_of_the_tables(pair):
     moved = {each.claim: each for each in found.claims}
     rows = [
         judge_all(*arguments).set_index("claim").loc[CLAIM]
-        for arguments in ((claims(), tables(folder), params()) for folder in pair)
+        for arguments in ((claims(), [tables(folder)], params()) for folder in pair)
     ]
     before, after = (row["verdict"] for row in rows)
     assert (before, after) == ("contradicted", "inconclusive"), "two seeds can refute; they show no limit"

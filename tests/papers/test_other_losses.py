@@ -217,7 +217,7 @@ def test_claims_read_the_published_rows_alone(beside):
     claims = [claim for claim in all_claims if "/fig4-time/" not in claim.id]
     claims = [claim for claim in claims if can_be_judged(claim, published)]
     assert bool(claims) == bool(all_claims)
-    alone, both = (judge_all(claims, tables, beside.params) for tables in (beside.alone, beside.tables))
+    alone, both = (judge_all(claims, [tables], beside.params) for tables in (beside.alone, beside.tables))
     pd.testing.assert_frame_equal(both, alone)
     assert not both["departures"].str.contains(r"\bobjective\b").any()
 

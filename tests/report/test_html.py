@@ -203,9 +203,9 @@ DRAWN = {"fig06a": _figure, "table1": _table}
 @pytest.fixture
 def claims() -> pd.DataFrame:
     """Verdicts of every sort: reproduced, contradicted, inconclusive, not run."""
-    judged = judge_all(CLAIMS, {"numbers": numbers_table()}, Params(width=8))
+    judged = judge_all(CLAIMS, [{"numbers": numbers_table()}], Params(width=8))
     published = {"published": pd.DataFrame({"lead": [1.5, 0.5], "setting": BASE})}
-    others = judge_all(PRINTED, published, None), judge_all((*PENDING, *OLD), None, None)
+    others = judge_all(PRINTED, [published], None), judge_all((*PENDING, *OLD), None, None)
     return pd.concat([judged, *others]).sort_values("claim", ignore_index=True)
 
 
@@ -352,8 +352,8 @@ def test_printed_numbers_are_counted_once(page: Page) -> None:
 def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page) -> None:
     """Ours without the paper's spread, the paper's from its spread, and the difference with both."""
     values = numbers_table()["one"]
-    half = stats.t.ppf(0.975, 19) * values.std() / np.sqrt(20)
-    theirs = stats.t.ppf(0.975, 4) * 0.1 / np.sqrt(5)
+    half = stats.t.ppf(0.981, 19) * values.std() / np.sqrt(20)
+    theirs = stats.t.ppf(0.981, 4) * 0.1 / np.sqrt(5)
     claim = find(tier, "new2030/fig6a/slope")
     assert (claim["own_low"], claim["own_high"]) == pytest.approx(
         (values.mean() - half, values.mean() + half)
@@ -505,7 +505,7 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
     _declare(alike, mixed)
     page = Page(
         html.write(
-            tier, judge_all([alike, mixed], {"numbers": numbers}, Params(width=8), looked="the rate")
+            tier, judge_all([alike, mixed], [{"numbers": numbers}], Params(width=8), looked="the rate")
         ).read_text(encoding="utf-8")
     )
     rows = {row[0]: row[1:] for row in page.rows_of("new2030/fig7/alike")}
@@ -592,7 +592,7 @@ def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
 
 
 def test_what_an_abstract_rests_on_comes_before_what_fails_more_robustly(tier: Tier) -> None:
-    claims = judge_all(CLAIMS, {"numbers": numbers_table()}, Params())
+    claims = judge_all(CLAIMS, [{"numbers": numbers_table()}], Params())
     papers = registry.papers()
     papers["new2030"] = replace(papers["new2030"], headlines=(("there are two", "new2030/text/two"),))
     html.write(tier, claims)

@@ -422,7 +422,7 @@ def claims_are_judged(checked: Subject) -> None:
             )
         try:
             with checked.blamed():
-                verdicts.judge_all([claim], checked.tables, checked.params)
+                verdicts.judge_all([claim], [checked.tables], checked.params)
         except RepriseError:
             raise
         except Exception as error:

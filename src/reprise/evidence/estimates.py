@@ -23,7 +23,8 @@ from reprise.evidence.statistics import (
 )
 
 ALPHA = (1 - LEVEL) / 2
-"""Largest rate of a false `reproduced` and of a false `contradicted`, each one-sided."""
+"""Largest rate of a false `reproduced` and of a false `contradicted`, each one-sided, over all looks at
+a claim (`evidence.rounds`)."""
 MIN_SEEDS = 3
 """Fewest observations of a mean."""
 MIN_RANKED = 8
@@ -65,9 +66,8 @@ class Estimate:
         """The p-value of the hypothesis that the truth is not below the edge."""
         return self._mirrored().p_above(-edge, inclusive=inclusive)
 
-    @property
-    def fewest(self) -> int:
-        """The number of observations from which on a verdict is possible."""
+    def fewest(self, alpha: float) -> int:
+        """The number of observations from which on a verdict at a one-sided level is possible."""
         return MIN_SEEDS
 
 
@@ -184,9 +184,8 @@ class Median(Estimate):
     def _mirrored(self) -> "Median":
         return Median(-self.values)
 
-    @property
-    def fewest(self) -> int:
-        return math.ceil(-math.log2(ALPHA))
+    def fewest(self, alpha: float) -> int:
+        return math.ceil(-math.log2(alpha))
 
 
 @dataclass(frozen=True)
@@ -222,6 +221,6 @@ class Share(Estimate):
         raise NotImplementedError("a share has no mirror image")
 
 
-def unseen_share(runs: int) -> float:
-    """The largest share of runs that can go otherwise while, with probability ALPHA, none of `runs` does."""
-    return 1 - ALPHA ** (1 / runs)
+def unseen_share(runs: int, alpha: float = ALPHA) -> float:
+    """The largest share of runs that can go otherwise while none of `runs` does, with probability `alpha`."""
+    return 1 - alpha ** (1 / runs)

@@ -16,7 +16,7 @@ from reprise.contract.experiment import Tables, reading
 from reprise.errors import RepriseError
 from reprise.evidence.claim import ALONE, CORRECTED, Claim
 from reprise.evidence.comparison import FORMULAS, TOLERATED, UNBOUNDED, Comparison, Relation
-from reprise.evidence.estimates import ALPHA, Estimate, unseen_share
+from reprise.evidence.estimates import Estimate, unseen_share
 from reprise.evidence.measures import Setting
 from reprise.evidence.observation import (
     ABOUT_EACH,
@@ -29,6 +29,7 @@ from reprise.evidence.observation import (
     with_interval,
 )
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
+from reprise.evidence.rounds import FIRST
 from reprise.evidence.statistics import LEVEL, at_least, at_most, mean_interval, quantile
 
 Verdict = Literal["reproduced", "contradicted", "tied", "depends", "inconclusive", "not run"]
@@ -51,6 +52,8 @@ class Judgement:
         observation: of a sentence about cells, that in the cell that decides, or of their mean.
         evidence: p-values.
         cells: the judgement in each cell.
+        tests: what the quantifier joins, by the name of the (first) cell: the judgements in cells or, of a
+            generic sentence, on average over the cells of each part; none if it is one test.
         favours: whether the estimate is on the side of the statement.
         exceptions: of a generic sentence, the cells that are reversed.
         every: of a generic sentence, the verdict if it spoke of every cell.
@@ -63,6 +66,7 @@ class Judgement:
     code: Reason = ""
     evidence: Evidence = UNKNOWN
     cells: Mapping[str, "Judgement"] = field(default_factory=dict)
+    tests: Mapping[str, "Judgement"] = field(default_factory=dict)
     favours: bool = False
     exceptions: tuple[str, ...] = ()
     every: Verdict | Literal[""] = ""
@@ -89,21 +93,30 @@ class Judgement:
         return self.observation.seeds
 
 
-def judge(claim: Claim, tables: Tables, *, margin_scale: float = 1.0, alpha: float = ALPHA) -> Judgement:
-    """The verdict on one claim from tables of one setting.
+def judge(
+    claim: Claim,
+    tables: Tables,
+    *,
+    margin_scale: float = 1.0,
+    alpha: float = FIRST.alpha,
+    level: float | None = None,
+) -> Judgement:
+    """The verdict on one claim from tables of one setting, at one look.
 
     Args:
         margin_scale: multiplies the margin (of a formula, its tolerance; of an ordering, the smallest effect
             that is worth a name), to see how far the verdict rests on it.
         alpha: the one-sided rate of false verdicts.
+        level: of the intervals; by default, of those that hold what no test at `alpha` rejects.
     """
+    level = 1 - 2 * alpha if level is None else level
     cells = {
-        name: decide(cell, observe(claim, name, tables, alpha), margin_scale, alpha)
+        name: decide(cell, observe(claim, name, tables, alpha, level), alpha, margin_scale)
         for name, cell in looked_at(claim, tables).items()
     }
     if not claim.has_cells and claim.quantifier != "existential":
         return cells[ALONE]
-    return joined(claim, cells, alpha)
+    return joined(claim, cells, alpha, level)
 
 
 def check_reproduced(claim: Claim, tables: Tables) -> None:
@@ -172,9 +185,9 @@ def is_refuted(claim: Claim, judgement: Judgement) -> bool:
 
 
 def decide(
-    comparison: Comparison, observation: Observation, margin_scale: float = 1.0, alpha: float = ALPHA
+    comparison: Comparison, observation: Observation, alpha: float, margin_scale: float = 1.0
 ) -> Judgement:
-    """The verdict on a comparison."""
+    """The verdict on a comparison at a one-sided level."""
     if comparison.measure is None or observation.obstacle:
         is_missing = comparison.measure is None or observation.reason == "no observations"
         verdict: Verdict = "not run" if is_missing else "inconclusive"
@@ -263,7 +276,7 @@ def _about_each(comparison: Comparison, seen: Observation, alpha: float) -> Judg
     noun = {"identity": "points", "inequality": "points", "always": "runs"}.get(comparison.kind, "cases")
     fails = f"fails in {failing} of {number} {noun}" if failing and number > 1 else ""
     if comparison.kind == "always":
-        return _about_runs(seen, holds, fails, alpha)
+        return _about_runs(comparison, seen, fails, alpha)
     if failing:
         return Judgement("contradicted", fails, seen, evidence=Evidence(1.0, 0.0))
     if comparison.kind in FORMULAS and number < MIN_POINTS:
@@ -272,10 +285,9 @@ def _about_each(comparison: Comparison, seen: Observation, alpha: float) -> Judg
     return Judgement("reproduced", "", seen, evidence=Evidence(0.0, 1.0), favours=True)
 
 
-def _about_runs(seen: Observation, holds: Sequence[bool], fails: str, alpha: float) -> Judgement:
+def _about_runs(comparison: Comparison, seen: Observation, fails: str, alpha: float) -> Judgement:
     """The verdict on a statement about every run, by the share of independent units in which a run fails."""
-    units = pd.Series(holds).groupby(list(seen.units)).all()
-    number, failing = len(units), int((~units).sum())
+    failing, number = failing_units(comparison, seen)
     found = Evidence(float(at_most(failing, number, TOLERATED)), at_least(failing, number, TOLERATED))
     if not failing:
         found = replace(found, fails=1.0)
@@ -283,9 +295,18 @@ def _about_runs(seen: Observation, holds: Sequence[bool], fails: str, alpha: flo
     code: Reason = ""
     if verdict == "inconclusive":
         code = "crosses" if failing else "few runs"
-        share = f"none of {number} runs fails, but {100 * unseen_share(number):.0f} % of all could"
+        share = f"none of {number} runs fails, but {100 * unseen_share(number, alpha):.0f} % of all could"
         reason = f"{fails or share}; at most {100 * TOLERATED:g} % may"
     return Judgement(verdict, reason, seen, code, found, favours=failing <= TOLERATED * number)
+
+
+def failing_units(comparison: Comparison, seen: Observation) -> tuple[int, int]:
+    """Of a statement about every run, the number of independent units in which a run fails, and of all."""
+    holds = [
+        compare(comparison.relation, value, seen.reference, seen.margin) for value in seen.sample.tolist()
+    ]
+    units = pd.Series(holds).groupby(list(seen.units)).all()
+    return int((~units).sum()), len(units)
 
 
 def compare(relation: Relation, value: float, reference: float, margin: float) -> bool:
@@ -299,7 +320,7 @@ def compare(relation: Relation, value: float, reference: float, margin: float) -
     }[relation]
 
 
-def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float, level: float) -> Judgement:
     """The verdict on a sentence from those in its cells. Where a cell was not run, a sentence about all of
     them could only fail, so nothing is decided; a search goes on in the others."""
     missing = [cell for cell in cells.values() if cell.verdict == "not run"]
@@ -310,7 +331,7 @@ def joined(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgem
     if claim.quantifier == "existential":
         return _searched(claim, cells, alpha)
     if claim.quantifier == "generic":
-        return _on_average(claim, cells, alpha)
+        return _on_average(claim, cells, alpha, level)
     return _named(claim, cells, _in_every(cells, alpha))
 
 
@@ -329,7 +350,7 @@ def _of_misprint(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> 
     )
     code: Reason = "crosses" if verdict == "inconclusive" else ""
     return replace(
-        judged, verdict=verdict, code=code, reason="; ".join(words), evidence=found, cells=dict(cells)
+        judged, verdict=verdict, code=code, reason="; ".join(words), evidence=found, cells=cells, tests=cells
     )
 
 
@@ -346,7 +367,7 @@ def _in_every(cells: Mapping[str, Judgement], alpha: float) -> Judgement:
     one = cells[deciding]
     code: Reason = (one.code or "crosses") if verdict == "inconclusive" else ""
     favour = all(each.favours for each in cells.values())
-    return Judgement(verdict, "", one.observation, code, found, cells, favour, deciding=deciding)
+    return Judgement(verdict, "", one.observation, code, found, cells, cells, favour, deciding=deciding)
 
 
 def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
@@ -362,16 +383,16 @@ def _searched(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Jud
         if all(each.verdict in ("contradicted", "tied") for each in cells.values()):
             code, reason = "not found", f"not found in {len(cells)} tried" if len(cells) > 1 else "not found"
     favour = any(each.favours for each in cells.values())
-    judged = Judgement(verdict, reason, one.observation, code, found, cells, favour, deciding=deciding)
+    judged = Judgement(verdict, reason, one.observation, code, found, cells, cells, favour, deciding=deciding)
     return _named(claim, cells, judged) if claim.has_cells else replace(judged, cells={})
 
 
-def _on_average(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+def _on_average(claim: Claim, cells: Mapping[str, Judgement], alpha: float, level: float) -> Judgement:
     """A sentence about a tendency: each of its parts on average over the part's cells."""
     parts: dict[tuple[object, ...], dict[str, Judgement]] = {}
     for name, cell in cells.items():
         parts.setdefault(claim.cells[name].part, {})[name] = cell
-    judged = {next(iter(part)): _part(claim, part, alpha) for part in parts.values()}
+    judged = {next(iter(part)): _part(claim, part, alpha, level) for part in parts.values()}
     whole = _in_every(judged, alpha)
     every = _in_every(cells, alpha).verdict if len(cells) > 1 else ""
     exceptions: list[str] = []
@@ -389,7 +410,7 @@ def _is_averaged(comparison: Comparison) -> bool:
     return comparison.kind not in ABOUT_EACH and comparison.relation != "near"
 
 
-def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgement:
+def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float, level: float) -> Judgement:
     """One part of a sentence about a tendency: the mean effect over its cells, in each seed that all of them
     have."""
     obstacle = next((each for each in cells.values() if each.observation.obstacle), None)
@@ -407,7 +428,7 @@ def _part(claim: Claim, cells: Mapping[str, Judgement], alpha: float) -> Judgeme
     )  # fmt: skip
     plain = replace(first, reference=0.0, bounds=UNBOUNDED, learned=None, premise=None)
     mean = replace(mean, estimate=estimate(plain, mean.sample, alpha))
-    return decide(plain, with_interval(plain, mean), alpha=alpha)
+    return decide(plain, with_interval(plain, mean, level), alpha)
 
 
 def _named(claim: Claim, cells: Mapping[str, Judgement], judged: Judgement) -> Judgement:

@@ -12,9 +12,10 @@ from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import COARSEST, FORMULAS, LEARNED, SHARE, Comparison
 from reprise.evidence.effects import is_relative, smallest_effect
-from reprise.evidence.estimates import ALPHA, MIN_RANKED, Estimate, Mean, Median, Share, Typical
+from reprise.evidence.estimates import MIN_RANKED, Estimate, Mean, Median, Share, Typical
 from reprise.evidence.measures import once
 from reprise.evidence.rest import rest
+from reprise.evidence.rounds import FIRST
 from reprise.evidence.statistics import Interval
 
 Reason = Literal[
@@ -43,7 +44,7 @@ class Observation:
         smallest: the smallest effect that is worth a name, likewise; 0 if there is none.
         seeds: number of observations.
         at: index of the sample.
-        interval: of 95 %; of a statement about every observation, their range.
+        interval: of the level of the look; of a statement about every observation, their range.
         resting: of a limit, whether its course has come to rest.
         heading: of one that has not, how it goes on.
     """
@@ -89,11 +90,14 @@ def looked_at(claim: Claim, tables: Tables) -> Mapping[str, Comparison]:
     return seen or lacking or claim.cells
 
 
-def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Observation:
+def observe(
+    claim: Claim, cell: str, tables: Tables, alpha: float = FIRST.alpha, level: float = FIRST.level
+) -> Observation:
     """Measures one cell of a claim.
 
     Args:
         alpha: the one-sided level at which the claim is judged.
+        level: of the interval.
     """
     comparison = claim.cells[cell]
     if comparison.measure is None:
@@ -150,7 +154,7 @@ def observe(claim: Claim, cell: str, tables: Tables, alpha: float = ALPHA) -> Ob
     if comparison.course is not None:
         ending = rest(once(comparison.course)(tables), seen.margin)
         seen = replace(seen, resting=ending.rests, heading=ending.heading)
-    return _estimated(comparison, seen, alpha / len(claim.cells))
+    return _estimated(comparison, seen, alpha / len(claim.cells), level)
 
 
 def _lacks_premise(comparison: Comparison, tables: Tables) -> bool:
@@ -164,42 +168,42 @@ def _untestable(comparison: Comparison, seen: Observation) -> Observation:
     return replace(seen, obstacle=obstacle, reason="no premise")
 
 
-def _estimated(comparison: Comparison, seen: Observation, level: float) -> Observation:
+def _estimated(comparison: Comparison, seen: Observation, alpha: float, level: float) -> Observation:
     """Adds the estimate and its interval, or says that the observations are too few."""
     values = seen.sample
     if comparison.kind in ABOUT_EACH:
         worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())
         return replace(seen, interval=Interval(float(worst), float(values.min()), float(values.max())))
     if is_share(comparison, values):
-        return with_interval(comparison, replace(seen, estimate=Share(values)))
-    return with_interval(
-        comparison, replace(seen, estimate=estimate(comparison, values - seen.reference, level))
-    )
+        return with_interval(comparison, replace(seen, estimate=Share(values)), level)
+    estimated = estimate(comparison, values - seen.reference, alpha)
+    return with_interval(comparison, replace(seen, estimate=estimated), level)
 
 
-def estimate(comparison: Comparison, effects: np.ndarray, level: float) -> Estimate:
+def estimate(comparison: Comparison, effects: np.ndarray, alpha: float) -> Estimate:
     """The estimate that suits the kind of a comparison and the number of its observations.
 
     Args:
         effects: observations less the reference; an infinite one, of a run that diverges, is ordered last.
-        level: at which one cell can contradict the claim. Signed ranks of n observations reach no smaller
-            one than 2^-n, and are tested where that suffices.
+        alpha: the one-sided level at which one cell can contradict the claim. Signed ranks of n observations
+            reach no smaller one than 2^-n, and are tested where that suffices.
     """
     if comparison.kind == "count" or not np.isfinite(effects).all():
         return Median(effects)
     is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
-    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= level
+    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= alpha
     if not is_ranked or is_printed_mean or comparison.jackknife:
         return Mean(effects, comparison.published_std, comparison.published_n)
     return Typical(effects)
 
 
-def with_interval(comparison: Comparison, seen: Observation) -> Observation:
-    """Adds the interval of an observation's estimate, or says that the observations are too few."""
+def with_interval(comparison: Comparison, seen: Observation, level: float) -> Observation:
+    """Adds the interval of an observation's estimate, or says that the observations are too few for one."""
     assert seen.estimate is not None
-    if seen.seeds < seen.estimate.fewest:
-        return replace(seen, obstacle=f"fewer than {seen.estimate.fewest} seeds", reason="few seeds")
-    own, origin = seen.estimate.interval(), seen.origin
+    fewest = seen.estimate.fewest((1 - level) / 2)
+    if seen.seeds < fewest:
+        return replace(seen, obstacle=f"fewer than {fewest} seeds", reason="few seeds")
+    own, origin = seen.estimate.interval(level), seen.origin
     low, high = comparison.bounds
     interval = Interval(own.mean + origin, max(low, own.low + origin), min(high, own.high + origin))
     return replace(seen, interval=interval)

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reprise.evidence.estimates import ALPHA
-
 Decision = Literal["reproduced", "contradicted", "tied", "inconclusive"]
 
 
@@ -27,7 +25,7 @@ class Evidence:
     fails: float = 1.0
     tied: float = 1.0
 
-    def decision(self, alpha: float = ALPHA) -> Decision:
+    def decision(self, alpha: float) -> Decision:
         """The verdict at a one-sided level."""
         if self.fails <= alpha:
             return "contradicted"

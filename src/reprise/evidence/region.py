@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reprise.evidence.estimates import ALPHA
 from reprise.evidence.judgement import Judgement, Verdict, few_of
 from reprise.evidence.observation import Reason
 
@@ -30,28 +29,30 @@ class Region:
     stands: Stands
 
 
-def each_alpha(settings: int) -> float:
+def each_alpha(settings: int, alpha: float) -> float:
     """The one-sided level at which each of several settings is judged, so that one error in all of them is as
-    rare as in one (Bonferroni)."""
-    return ALPHA / max(settings, 1)
+    rare as at the level `alpha` in one (Bonferroni)."""
+    return alpha / max(settings, 1)
 
 
-def over_settings(here: Judgement, others: Mapping[str, Judgement], *, exists: bool = False) -> Region:
+def over_settings(
+    here: Judgement, others: Mapping[str, Judgement], alpha: float, *, exists: bool = False
+) -> Region:
     """The verdict over all plausible settings.
 
     Args:
-        here: in the published setting, at `ALPHA`.
+        here: in the published setting, at the one-sided level `alpha`.
         others: in the others, at `each_alpha` of the number of all.
         exists: whether the sentence says that there is a setting in which it holds.
     """
     if here.verdict == "not run" or not (others or exists):
         return Region(here, here.verdict, "")
-    alpha = each_alpha(len(others) + 1)
+    corrected = each_alpha(len(others) + 1, alpha)
     holding = [name for name, each in others.items() if each.verdict == "reproduced"]
     failing = [name for name, each in others.items() if each.verdict == "contradicted"]
     if exists:
-        return _somewhere(here, others, holding, alpha)
-    holds_here, fails_here = here.evidence.holds <= alpha, here.evidence.fails <= alpha
+        return _somewhere(here, others, holding, corrected)
+    holds_here, fails_here = here.evidence.holds <= corrected, here.evidence.fails <= corrected
     if (holding or holds_here) and (failing or fails_here):
         parts = [f"{here.verdict} here"] if here.verdict in ("reproduced", "contradicted") else []
         parts += [f"reproduced with {few_of(holding)}"] if holding and here.verdict != "reproduced" else []

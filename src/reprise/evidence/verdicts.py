@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from reprise.contract.experiment import BASE, NamedTables, Tables, reading
 from reprise.contract.losses import TakesLosses
 from reprise.contract.settings import Settings, alterations, assumptions, departures
+from reprise.evidence import chance
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS, Comparison
 from reprise.evidence.judgement import VERDICTS, Judgement, judge
@@ -17,7 +18,8 @@ from reprise.evidence.measures import Setting
 from reprise.evidence.observation import Observation, Reason
 from reprise.evidence.power import seeds_to_decide
 from reprise.evidence.region import Region, each_alpha, over_settings
-from reprise.evidence.statistics import LEVEL, false_discovery_rate
+from reprise.evidence.rounds import FIRST, LEVELS, Look, join, looks
+from reprise.evidence.statistics import false_discovery_rate
 
 GROUNDS = {
     "paper scale": "the published settings, none of them guessed",
@@ -36,6 +38,7 @@ COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
     "word", "exists", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
     "departures", "assumptions", "looked", "cells", "settings", "observed", "low", "high", "level",
+    "rounds", "alpha", "chance_same",
     "relation", "reference", "margin", "smallest", "effect", "published", "published_std", "published_n",
     "verdict_half_margin", "verdict_twice_margin", "p_reproduced", "p_contradicted", "p_tied",
     "seeds_to_decide", "seeds", "unit",
@@ -46,21 +49,37 @@ COLUMNS = (
 
 def judge_all(
     claims: Iterable[Claim],
-    tables: Tables | None,
+    rounds: Sequence[Tables] | None,
     params: Settings | None,
     *,
     missing: str = "",
     looked: str = "",
+    alpha: float | None = None,
 ) -> pd.DataFrame:
-    """One row a claim (`COLUMNS`), for the claims that one experiment decides.
+    """One row a claim (`COLUMNS`), for the claims that one experiment decides: by the first look that decides
+    it, or else the last. What a look decides is not judged anew.
 
     Args:
-        tables: with all settings; None when the experiment has not run, and `missing` says what would run it.
+        rounds: the tables of each, with all settings; None when the experiment has not run, and `missing`
+            says what would run it.
         params: the parameters that the run had; None for claims without an experiment.
         looked: which of them were set after results had been seen.
+        alpha: the one-sided level of a single look, at all rounds joined; by default there is a look after
+            each round (`rounds.LEVELS`).
+
+    Raises:
+        RepriseError: if there are more rounds than looks, or a round lacks what another has.
     """
-    settings = {} if tables is None else settings_of(tables, params)
-    rows = [judged(claim, settings, params, missing=missing, looked=looked) for claim in claims]
+    claims = list(claims)
+    rows: list[dict[str, object]] = [{} for _ in claims]
+    undecided = list(range(len(claims)))
+    for look in looks(len(rounds), alpha) if rounds else [FIRST]:
+        settings = settings_of(join(rounds[: look.rounds]), params) if rounds else {}
+        for place in undecided:
+            rows[place] = judged(claims[place], settings, params, look, missing=missing, looked=looked)
+        undecided = [place for place in undecided if rows[place]["verdict"] == "inconclusive"]
+        if not undecided:
+            break
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -68,13 +87,15 @@ def judged(
     claim: Claim,
     settings: Mapping[str, Setting],
     params: Settings | None,
+    look: Look = FIRST,
     *,
     missing: str = "",
     looked: str = "",
 ) -> dict[str, object]:
-    """The row of one claim, with `settings` from `settings_of` and the other arguments of `judge_all`."""
+    """The row of one claim at one look, with `settings` from `settings_of` and the other arguments of
+    `judge_all`."""
     with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
-        return _row(claim, settings, params, missing, looked)
+        return _row(claim, settings, params, look, missing, looked)
 
 
 def settings_of(tables: Tables, params: Settings | None) -> dict[str, Setting]:
@@ -92,11 +113,17 @@ def differences(claim: Claim, params: Settings | None) -> list[str]:
 
 
 def _row(
-    claim: Claim, settings: Mapping[str, Tables], params: Settings | None, missing: str, looked: str
+    claim: Claim,
+    settings: Mapping[str, Tables],
+    params: Settings | None,
+    look: Look,
+    missing: str,
+    looked: str,
 ) -> dict[str, object]:
     missed = differences(claim, params)
-    region, others, margins = _judged(claim, {} if claim.needs and missed else settings, missing)
+    region, others, margins = _judged(claim, {} if claim.needs and missed else settings, look, missing)
     judgement = region.judgement
+    was_run = judgement.verdict != "not run"
     scale = "reduced" if missed else "paper"
     is_algebra = claim.kind in FORMULAS  # at points of its own, whatever is simulated
     shown, seen = _deciding(claim, judgement), judgement.observation
@@ -117,13 +144,16 @@ def _row(
         "stands": region.stands,
         "exceptions": "; ".join(judgement.exceptions),
         "every": judgement.every,
-        "scale": "" if judgement.verdict == "not run" or claim.kind == "printed" else scale,
+        "scale": scale if was_run and claim.kind != "printed" else "",
         "departures": "; ".join(missed),
         "assumptions": "; ".join(assumptions(params)) if params is not None and not is_algebra else "",
         "looked": "; ".join(filter(None, (claim.looked, looked))),
         "cells": _listed(judgement.cells),
         "settings": _listed(others),
-        "level": math.nan if seen.estimate is None else LEVEL,
+        "level": look.level if was_run and seen.estimate is not None else math.nan,
+        "rounds": look.rounds if was_run else 0,
+        "alpha": look.alpha if was_run else math.nan,
+        "chance_same": chance.of_verdict(claim, judgement, others, look.alpha),
         "relation": shown.relation,
         "unit": shown.unit,
         "reference": reference,
@@ -132,12 +162,12 @@ def _row(
         "effect": _or_nan(shown.effect),
         **margins,
         **_p_values(judgement),
-        "seeds_to_decide": seeds_to_decide(claim, judgement),
+        "seeds_to_decide": seeds_to_decide(claim, judgement, next_alpha(look)),
     }
 
 
 def _judged(
-    claim: Claim, settings: Mapping[str, Tables], missing: str
+    claim: Claim, settings: Mapping[str, Tables], look: Look, missing: str
 ) -> tuple[Region, Mapping[str, Judgement], dict[str, object]]:
     """The verdict over all settings, the judgements in those besides the experiment's own, and the verdicts
     there with other margins, as columns of the row."""
@@ -148,15 +178,26 @@ def _judged(
     others: dict[str, Judgement] = {}
     if settings:
         tables = settings[BASE]
-        here, half, twice = (judge(claim, tables, margin_scale=scale) for scale in (1.0, 0.5, 2.0))
+        here, half, twice = (
+            judge(claim, tables, margin_scale=scale, alpha=look.alpha) for scale in (1.0, 0.5, 2.0)
+        )
         if claim.needs and here.code == "no observations":
             half = twice = missed
         else:
-            alpha = each_alpha(len(settings))
-            others = {name: judge(claim, settings[name], alpha=alpha) for name in settings if name != BASE}
-            region = over_settings(here, others, exists=claim.exists)
+            alpha = each_alpha(len(settings), look.alpha)
+            others = {
+                name: judge(claim, settings[name], alpha=alpha, level=look.level)
+                for name in settings
+                if name != BASE
+            }
+            region = over_settings(here, others, look.alpha, exists=claim.exists)
     margins: dict[str, object] = {"verdict_half_margin": half.verdict, "verdict_twice_margin": twice.verdict}
     return region, others, margins
+
+
+def next_alpha(look: Look) -> float:
+    """The one-sided level at which further seeds are judged: that of the next look, or of the last."""
+    return LEVELS[min(look.rounds, len(LEVELS) - 1)]
 
 
 def _p_values(judgement: Judgement) -> dict[str, float]:

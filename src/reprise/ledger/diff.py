@@ -294,7 +294,7 @@ def _verdicts(
 def _judged(run: Results, id: str) -> pd.DataFrame:
     experiment = registry.experiment(id)
     params = overridden(experiment.params, run.records[id]["params"], f"{run.place}/{id}")
-    return judge_all(experiment.claims, run.tables(id), params)
+    return judge_all(experiment.claims, [run.tables(id)], params)
 
 
 def _moved(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[Moved]:

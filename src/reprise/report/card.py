@@ -17,12 +17,11 @@ from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.observation import ABOUT_EACH, observe
-from reprise.evidence.statistics import LEVEL
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.report import wording
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
-from reprise.report.numbers import duration, number
+from reprise.report.numbers import duration, number, percent
 from reprise.report.runs import runs
 from reprise.report.schema import Claim, CodeLine, Reading
 from reprise.report.wording import measured, observed
@@ -116,6 +115,8 @@ def _claim_lines(
     if claim.p_reproduced is not None:
         tests = {"reproduced": claim.p_reproduced, "contradicted": claim.p_contradicted, "tied": claim.p_tied}
         yield "p-values", ", ".join(f"{verdict} {number(p)}" for verdict, p in tests.items())
+    if words := wording.look(claim):
+        yield "judged", words
     yield from _labelled("cells", (_reading(claim, each) for each in claim.cells))
     yield from _labelled("other settings", (_reading(claim, each) for each in claim.settings))
     yield from _labelled("notes", wording.notes(claim))
@@ -148,7 +149,7 @@ def judged(
         tables = (
             {"published": paper.printed_numbers().assign(setting=BASE)} if claim in paper.printed else None
         )
-        judged = judge_all([claim], tables, None)
+        judged = judge_all([claim], None if tables is None else [tables], None)
     elif not experiment.has_results():
         tables, judged = None, judge_all([claim], None, None, missing=check.no_results(experiment))
     else:
@@ -167,7 +168,7 @@ def _meaning(claim: Claim) -> str:
         return ""
     if claim.kind in ABOUT_EACH:
         return " (the one that counts, and the range of all)"
-    return f" (interval of {100 * LEVEL:g} %)"
+    return f" (interval of {percent(claim.level)})"
 
 
 def _origin(claim: Claim, definition: Definition) -> str:

@@ -15,6 +15,7 @@ from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import shown
 from reprise.evidence.judgement import Verdict
 from reprise.evidence.observation import ABOUT_EACH, observe
+from reprise.evidence.rounds import FIRST
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
 from reprise.report import wording
@@ -58,7 +59,7 @@ class Claims:
         numbers: dict[str, Any] = {
             name: finite(row[name])
             for name in ("reference", "margin", "smallest", "effect", "observed", "p_reproduced",
-                         "p_contradicted", "p_tied")
+                         "p_contradicted", "p_tied", "level", "alpha", "chance_same")
         }  # fmt: skip
         numbers["observed"], _ = definition.shown(numbers["observed"], None)
         return Claim(
@@ -83,6 +84,7 @@ class Claims:
             high=high,
             own_low=own_low,
             own_high=own_high,
+            rounds=int(row["rounds"]),
             seeds=int(row["seeds"]),
             sample=_sample(row),
             values=values,
@@ -175,11 +177,12 @@ def _other_verdicts(row: Row) -> list[Verdict]:
 
 
 def _published(row: Row, definition: Definition) -> Published:
-    """What the paper prints, with the interval of its mean."""
+    """What the paper prints, with the interval of its mean at the level of ours."""
     value, std, n = float(row["published"]), finite(row["published_std"]), finite(row["published_n"])
+    level = FIRST.level if math.isnan(row["level"]) else row["level"]
     half = None
     if std is not None and n is not None and n > 1:
-        half = float(quantile(n - 1, 0.95)) * std / math.sqrt(n)
+        half = float(quantile(n - 1, level)) * std / math.sqrt(n)
     low, high = (None, None) if half is None else definition.shown(value - half, value + half)
     return Published(
         value=value,
@@ -195,7 +198,7 @@ def _own_interval(row: Row, values: Sequence[float]) -> tuple[float | None, floa
     low, high = finite(row["low"]), finite(row["high"])
     if math.isnan(row["published_std"]) or len(values) < 2 or low is None:
         return low, high
-    own = mean_interval(values)
+    own = mean_interval(values, row["level"])
     return own.low, own.high
 
 

@@ -26,7 +26,7 @@ from reprise.evidence.comparison import (
 from reprise.evidence.effects import SMALLEST
 from reprise.evidence.estimates import ALPHA, MIN_RANKED
 from reprise.evidence.judgement import MIN_POINTS, VERDICTS
-from reprise.evidence.statistics import LEVEL
+from reprise.evidence.rounds import FIRST, LEVELS
 from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.pictures import thumbnail
@@ -68,7 +68,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
         "summary.md": _writer(digest.digest(report)),
         "claims.parquet": lambda file: claims.to_parquet(file, index=False),
         "claims.csv": lambda file: claims.to_csv(file, index=False, lineterminator="\n"),
-        "observations.parquet": lambda file: audit.observed(tier).to_parquet(file, index=False),
+        "observations.parquet": lambda file: audit.observed(tier, claims).to_parquet(file, index=False),
         audit.SCRIPT.name: _writer(audit.SCRIPT.read_text(encoding="utf-8")),
     }
     sealed.save_report(tier, files, made_from)
@@ -140,6 +140,7 @@ def _environment() -> jinja2.Environment:
         "duration": numbers.duration,
         "to_hold": wording.to_hold,
         "notes": wording.notes,
+        "look": wording.look,
         "drawing": drawings.drawing,
         "distance": _distance,
         "observed": wording.observed,
@@ -204,8 +205,9 @@ def _rules() -> dict[str, Any]:
         "tolerance": show(IDENTITY_TOLERANCE),
         "collapsed": show(COLLAPSED),
         "learned": show(LEARNED),
-        "level": f"{show(100 * LEVEL)} %",
         "alpha": f"{show(100 * ALPHA)} %",
+        "first_level": f"{show(100 * FIRST.level)} %",
+        "levels": [f"{show(100 * level)} %" for level in LEVELS],
         "min_points": MIN_POINTS,
         "min_ranked": MIN_RANKED,
         "tolerated": f"{show(100 * TOLERATED)} %",

@@ -2,7 +2,9 @@
 
     python redo_verdicts.py [FOLDER]
 
-docs/evidence.md has the rules. Prints each verdict that differs, and exits with 1 if there is one.
+docs/evidence.md has the rules. Each look at a claim is done again: the last must give its verdict, none
+before it may decide, and their levels add up to at most ALPHA. Prints what differs, and exits with 1 if
+anything does.
 """
 
 import math
@@ -141,31 +143,46 @@ def on_average(part, alpha):
 def main(folder):
     claims = pd.read_csv(f"{folder}/claims.csv", keep_default_na=False).set_index("claim")
     table = pd.read_parquet(f"{folder}/observations.parquet").fillna({"effect": 0.0})
-    keys = ["claim", "setting", "cell"]
-    found = {}
-    for (claim, setting, _), rows in table.groupby(keys, sort=False):
-        row = rows.assign(seeds=None).drop(columns=["seed", "value"]).iloc[0]
+    looks = {}
+    keys = ["claim", "rounds", "setting", "cell"]
+    for (claim, rounds, setting, _), rows in table.groupby(keys, sort=False):
+        row = rows.assign(seeds=None).drop(columns=["round", "seed", "value"]).iloc[0]
         cell = row.to_dict() | {"seeds": rows["seed"].to_numpy()}
         cell = pd.DataFrame([cell]).itertuples(index=False, name="Cell").__next__()
         effects = pd.Series(rows["value"].to_numpy() - row.reference, rows["seed"].to_numpy())
-        found.setdefault(claim, {}).setdefault(setting, []).append((cell, effects))
+        looks.setdefault(claim, {}).setdefault(rounds, {}).setdefault(setting, []).append((cell, effects))
     wrong = 0
-    for id, settings in found.items():
-        claim, alpha = claims.loc[id], ALPHA / len(settings)
-        here = of_setting(claim.quantifier, next(iter(settings.values())), ALPHA)
-        others = list(settings.values())[1:]
-        each = [here, *(of_setting(claim.quantifier, cells, alpha) for cells in others)]
-        verdict = decision(here, ALPHA)
-        holds, fails = (any(p[side] <= alpha for p in each) for side in (0, 1))
-        if str(claim.exists) == "True":
-            verdict = "reproduced" if holds else "inconclusive"
-        elif others and holds and fails:
-            verdict = "depends"
-        if claim.verdict not in (verdict, "not run"):
-            wrong += 1
-            print(f"{id}: {claim.verdict} in claims.csv, {verdict} from the observations, p = {here}")
-    print(f"{len(found) - wrong} of {len(found)} verdicts are the same")
+    for id, found in looks.items():
+        claim = claims.loc[id]
+        *earlier, last = (over_settings(claim, each) for each in found.values())
+        spent = [level for _, level, _ in (*earlier, last)]
+        said = []
+        if claim.verdict != last[0]:
+            said.append(f"{claim.verdict} in claims.csv, {last[0]} from the observations, p = {last[2]}")
+        if any(verdict != "inconclusive" for verdict, *_ in earlier):
+            said.append("judged anew after a look had decided")
+        if sum(spent) > ALPHA + 1e-12 or abs(spent[-1] - float(claim.alpha)) > 1e-12:
+            said.append(f"levels {spent} in the observations, {claim.alpha} in claims.csv")
+        if int(claim.rounds) != max(found):
+            said.append(f"{max(found)} rounds in the observations, {claim.rounds} in claims.csv")
+        wrong += bool(said)
+        print("".join(f"{id}: {words}\n" for words in said), end="")
+    print(f"{len(looks) - wrong} of {len(looks)} verdicts are the same")
     return wrong
+
+
+def over_settings(claim, settings):
+    """The verdict of one look, its level, and the p-values in the published setting, which is the first."""
+    level = next(iter(settings.values()))[0][0].alpha
+    corrected = level / len(settings)
+    here, *others = (
+        of_setting(claim.quantifier, cells, corrected if place else level)
+        for place, cells in enumerate(settings.values())
+    )
+    holds, fails = (any(p[side] <= corrected for p in (here, *others)) for side in (0, 1))
+    if str(claim.exists) == "True":
+        return "reproduced" if holds else "inconclusive", level, here
+    return "depends" if others and holds and fails else decision(here, level), level, here
 
 
 if __name__ == "__main__":

@@ -31,8 +31,9 @@ WIDTH = 1000
 """Pixels of a drawing."""
 COLORS = 256
 """Of a drawing: a third of the bytes, with no difference that one sees."""
-COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "unit", "relation",
-           "reference", "margin", "smallest", "published", "seeds", "reason", "quantifier", "word", "stands",
+COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "level", "unit",
+           "relation", "reference", "margin", "smallest", "published", "seeds", "rounds", "alpha",
+           "chance_same", "reason", "quantifier", "word", "stands",
            "reason_code", "p_reproduced", "p_contradicted", "p_tied")  # fmt: skip
 TABLE = "verdicts.csv"
 INDEX = "README.md"

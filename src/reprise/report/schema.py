@@ -128,7 +128,8 @@ class Published(Part):
     std: Number
     n: int | None
     low: Number
-    """The interval of the mean, where the paper gives its spread and the number of repetitions."""
+    """The interval of the mean, of the level of ours, where the paper gives its spread and the number of
+    repetitions."""
     high: Number
 
 
@@ -198,6 +199,15 @@ class Claim(Part):
     own_low: Number
     """Of the interval of our own measurement."""
     own_high: Number
+    level: Number
+    """Of these intervals; null where nothing was estimated."""
+    rounds: int
+    """How many rounds of seeds the look joined that decided, or else the last one; 0 if nothing was run."""
+    alpha: Number
+    """The one-sided level of that look; null if nothing was run."""
+    chance_same: Number
+    """The chance that the verdict comes out the same on as many fresh seeds; null of one that is undecided or
+    was not run."""
     seeds: int
     sample: str
     """Of what there are so many: seeds, runs, points, cases."""

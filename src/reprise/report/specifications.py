@@ -29,8 +29,8 @@ def curves(paper: Paper) -> dict[str, list[Span]]:
 
 
 def drawn(paper: Paper) -> bytes:
-    """A PNG with a panel for each of `curves`: above, the differences from the reference with intervals of
-    95 %, sorted, and what the claim allows in grey; below, the choices of each setting."""
+    """A PNG with a panel for each of `curves`: above, the differences from the reference with their
+    intervals, sorted, and what the claim allows in grey; below, the choices of each setting."""
     claims = {claim.id: claim for claim in paper.claims}
     panels = curves(paper)
     heights = [height for curve in panels.values() for height in (CURVE, ROW * len(_choices(curve)))]

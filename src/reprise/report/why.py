@@ -12,10 +12,8 @@ from reprise.ledger import costs, decide
 from reprise.report.card import Line, judged, laid_out
 from reprise.report.claims import Row
 from reprise.report.numbers import duration, finite, number
-from reprise.report.wording import measured, what_would_decide
+from reprise.report.wording import likely, measured, what_would_decide
 
-CERTAIN = (*FORMULAS, "printed", "given")
-"""The kinds of claim in which chance has no part."""
 BEYOND_SEEDS: dict[Reason, str] = {
     "print too imprecise": "nothing that is run: the paper's own spread allows for more than the margin",
     "not yet": "a longer course: it has not come to rest",
@@ -57,12 +55,12 @@ def _lines(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
         "observed",
         f"{seen} {row['unit']}{interval}; holds if {row['relation']} {number(row['reference'])}{margin}",
     )
-    if row["kind"] not in CERTAIN:
+    if row["kind"] not in (*FORMULAS, "printed", "given"):  # in which chance has no part
         yield "looks", _looks(row)
     if row["verdict"] != "inconclusive":
         yield (
             "again",
-            f"comes out the same on as many fresh seeds with a chance of {100 * row['chance_same']:.0f} %",
+            f"{likely(row['chance_same'])} likely to come out the same on as many fresh seeds",
         )
         return
     yield from _further(row, experiment)

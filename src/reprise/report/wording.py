@@ -14,7 +14,7 @@ from reprise.evidence.judgement import compare
 from reprise.evidence.observation import ABOUT_EACH
 from reprise.evidence.power import MOST_SEEDS
 from reprise.evidence.verdicts import ONE_WAY
-from reprise.report.numbers import NONE, duration, finite, interval, number
+from reprise.report.numbers import NONE, duration, finite, interval, number, percent
 
 if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, and a check needs none
     from reprise.report.schema import Claim
@@ -130,6 +130,24 @@ def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
         return f"no number of seeds up to {MOST_SEEDS:,} would decide it, if mean and spread stay"
     takes = f", {duration(minutes * seeds / row['seeds'])}" if minutes and row["seeds"] else ""
     return f"about {seeds:.0f} seeds{takes} decide it 9 times in 10, if mean and spread stay"
+
+
+def look(claim: "Claim") -> str:
+    """After how many rounds of seeds a claim was judged, at which level, and how likely its verdict is to
+    come out the same; empty where chance has no part."""
+    if claim.verdict == "not run" or claim.kind in (*FORMULAS, "printed", "given"):
+        return ""
+    words = (
+        f"after {claim.rounds} round{'s' * (claim.rounds > 1)} of seeds, one-sided at {percent(claim.alpha)}"
+    )
+    if claim.chance_same is None:
+        return words
+    return f"{words}; {likely(claim.chance_same)} likely to come out the same on as many fresh seeds"
+
+
+def likely(chance: float) -> str:
+    """A chance that is never said to be certain, in %."""
+    return "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
 
 
 def notes(claim: "Claim") -> list[str]:

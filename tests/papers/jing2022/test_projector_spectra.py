@@ -440,9 +440,9 @@ def test_only_the_papers_own_scale_decides_on_its_numbers(world):
     numbers = {claim.id for claim in CLAIMS if claim.kind == "value"}
     assert len(numbers) == 8
     tables = {name: table.assign(setting=BASE) for name, table in world.items()}
-    small = judge_all(CLAIMS, tables, replaced(Params(), {"encoder.width": 16})).set_index("claim")
+    small = judge_all(CLAIMS, [tables], replaced(Params(), {"encoder.width": 16})).set_index("claim")
     assert set(small.index[small["verdict"] == "not run"]) == numbers
     assert set(small.loc[list(numbers), "reason"]) == {NEEDS}
-    full = judge_all(CLAIMS, tables, Params()).set_index("claim")
+    full = judge_all(CLAIMS, [tables], Params()).set_index("claim")
     assert set(full["verdict"]) == {"reproduced"}
     assert set(full["scale"]) == {"paper"}

@@ -130,10 +130,10 @@ def as_printed():
 
 
 def test_a_run_without_departures_alone_judges_the_printed_numbers():
-    found = judge_all(PRINTED, as_printed(), Params())
+    found = judge_all(PRINTED, [as_printed()], Params())
     assert set(found["verdict"]) == {"reproduced"}
     assert set(found["scale"]) == {"paper"}
-    reduced = judge_all(PRINTED, as_printed(), Params(batch=64))
+    reduced = judge_all(PRINTED, [as_printed()], Params(batch=64))
     assert set(reduced["verdict"]) == {"not run"}
     assert reduced["reason"].str.contains("tier=paper paper=skean2024").all()
 
@@ -146,7 +146,7 @@ def test_a_run_that_leaves_methods_or_data_sets_out_judges_the_numbers_of_the_ot
         for name, table in as_printed().items()
     }
     rest["probes"] = rest["probes"].assign(place=rest["probes"]["data_set"].map(kept["data_sets"].index))
-    verdicts = judge_all(PRINTED, rest, Params(**kept)).set_index("claim")["verdict"]
+    verdicts = judge_all(PRINTED, [rest], Params(**kept)).set_index("claim")["verdict"]
     assert set(verdicts) == {"reproduced", "not run"}
     columns = {"table2": ("cifar-100", "stl-10"), "table3": [f"epoch{epoch}" for epoch in EPOCHS]}
     decided = {

@@ -301,7 +301,7 @@ def test_other_settings_do_not_decide(tables):
         return tables if given is params else compute(given, context)
 
     both = evaluate(computed, settings, Context())
-    rows = judge_all(CLAIMS, both, params).set_index("claim")
+    rows = judge_all(CLAIMS, [both], params).set_index("claim")
     for id, claim in BY_ID.items():
         assert rows.loc[id, "observed"] == pytest.approx(judge(claim, tables).observed)
         assert len(json.loads(rows.loc[id, "settings"])) == 4

@@ -332,7 +332,7 @@ def test_every_cell_shows_its_difference_both_scores_and_its_verdict():
     matching = tables["matching"].assign(setting=BASE)
     params = registry.experiment(NORMALIZATION).params()
     figure = table1_differences({"matching": matching}, params)
-    judged = judge_all(registry.experiment(NORMALIZATION).claims, {"matching": matching}, params)
+    judged = judge_all(registry.experiment(NORMALIZATION).claims, [{"matching": matching}], params)
     verdicts = judged.set_index("claim")["verdict"]  # as the report has them
     place_of = ["beta", "candidates", "mean_gradient", "variance_gradient"]
     rows = matching.query("run == 'table'").groupby(place_of)["chi_plus"]

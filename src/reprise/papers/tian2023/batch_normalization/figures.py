@@ -135,7 +135,7 @@ def table1_differences(tables: Tables, params: Params) -> Figure:
     cells = table_cells(setting(tables, BASE)).reindex(columns=pd.MultiIndex.from_tuples(places))
     for place in places:
         drawable(cells[place], "Table 1")
-    verdicts = judge_all([cell_claim(*place) for place in places], tables, params)["verdict"]
+    verdicts = judge_all([cell_claim(*place) for place in places], [tables], params)["verdict"]
     gaps = np.array([cells[place].mean() - published.table1()[place].mean for place in places])
     texts = [
         f"{gap:+.2f} {MARKS[verdict]}\n{_score(cells[place])}  |  {published.table1()[place]}"
