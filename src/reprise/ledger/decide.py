@@ -110,9 +110,8 @@ def chosen_experiments(tier: Tier, id: str | None) -> list[ConfiguredExperiment]
     finished = [each for each in experiments if each.has_results() and each.experiment.claims]
     if not finished:
         first = experiments[0].how_to_make if len(ids) == 1 else f"snakemake --config tier={tier.name}"
-        raise RepriseError(
-            f"{id or 'all'}: no experiment with claims has run in tier {tier.name}; run it first with: {first}"
-        )
+        where = f"{id}, tier {tier.name}" if id else f"tier {tier.name}"
+        raise RepriseError(f"{where}: no experiment with claims has run; run it first with: {first}")
     return finished
 
 

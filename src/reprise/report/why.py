@@ -55,15 +55,15 @@ def _lines(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
         "observed",
         f"{seen} {row['unit']}{interval}; holds if {row['relation']} {number(row['reference'])}{margin}",
     )
-    if row["kind"] not in (*FORMULAS, "printed", "given"):  # in which chance has no part
+    is_certain = row["kind"] in (*FORMULAS, "printed", "given")
+    if not is_certain:
         yield "looks", _looks(row)
-    if row["verdict"] != "inconclusive":
-        yield (
-            "again",
-            f"{likely(row['chance_same'])} likely to come out the same on as many fresh seeds",
-        )
-        return
-    yield from _further(row, experiment)
+    if row["verdict"] == "inconclusive":
+        yield from _further(row, experiment)
+    elif is_certain:
+        yield "again", "comes out the same: chance has no part in it"
+    else:
+        yield "again", f"{likely(row['chance_same'])} likely to come out the same on as many fresh seeds"
 
 
 def _what_runs(row: Row, experiment: ConfiguredExperiment | None) -> str:
@@ -103,9 +103,10 @@ def _further(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line
     by = ", ".join(f"by round {number} {100 * chance:.0f} %" for number, chance in chances.items())
     yield "chance", f"{by}; a round takes about {duration(cost.core_minutes)} of a core"
     if max(chances.values()) < decide.LEAST:
+        few = f"a tier with more seeds: {len(LEVELS)} rounds of {undecided.seeds} are unlikely to"
         yield (
             "would decide it",
-            f"more than {len(LEVELS)} rounds of {undecided.seeds} seeds: a tier with more seeds",
+            few if undecided.seeds else "no seeds: it is judged on what rounds share",
         )
         return
     begin = f"reprise decide {experiment.id} --tier {experiment.tier.in_commands}"
