@@ -22,10 +22,10 @@ LEAST = 1e-3
     reads=("closed_form", "equation_18", "small_starts"),
     caption="""Left and middle: singular values of view 1's layer in gradient descent from aligned layers
     (lines; dark: the mode with the largest variance), by the corrected closed form (marks), and, for FroSSL,
-    by Eq. 18 as printed (dotted), which takes them to 0; seed 0. Right: the largest difference, over time and
-    eigenvalues of view 1's covariance, between random layers and the aligned layers that small random ones
-    approach (Proposition D.2), against the initial standard deviation; its floor is due to descent's finite
-    steps; mean and 95 % interval over seeds.""",
+    by Eq. 18 as printed (dotted), which takes them to 0; the first seed. Right: the largest difference, over
+    time and eigenvalues of view 1's covariance, between random layers and the aligned layers that small
+    random ones approach (Proposition D.2), against the initial standard deviation; its floor is due to
+    descent's finite steps; mean and 95 % interval over seeds.""",
 )
 def appD_closed_form(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)

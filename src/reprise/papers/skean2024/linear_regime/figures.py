@@ -37,15 +37,15 @@ KINDS = {"same": "the same", "noise": "noise", "crops": "weak crops", "strong": 
     reads=("spectrum", "loss", "modes"),
     caption="""Two linear layers, one per view, under FroSSL's variant (Eq. 8) and Barlow Twins', in
     full-batch gradient descent at the same learning rate. Both views are the image itself (left half), or
-    come from the authors' augmentation for CIFAR (right half). Top: the loss in seed 0; the axes differ
-    because the floors do. Middle: the ten largest eigenvalues of view 1's covariance Z1ᵀZ1 in seed 0 (dark:
-    the first), and those of the corrected closed form for each mode's λ, c and initial size (dashed). Bottom:
-    the time at which the 10th eigenvalue reaches 0.25, for each kind of views: in t at the same learning
-    rate, a fixed fraction of FroSSL's largest stable one (left), and in steps at that fraction of each loss's
-    own (right); mean and 95 % interval over seeds, cut at 0, each with its own images, views and layers. Open
-    triangles: in some seed the eigenvalue does not reach 0.25 before the end, which then counts. The largest
-    stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow Twins, as the Hessian at
-    the end of the runs confirms. t = learning rate * step.""",
+    come from the authors' augmentation for CIFAR (right half). Top: the loss in the first seed; the axes
+    differ because the floors do. Middle: the ten largest eigenvalues of view 1's covariance Z1ᵀZ1 in that
+    seed (dark: the first), and those of the corrected closed form for each mode's λ, c and initial size
+    (dashed). Bottom: the time at which the 10th eigenvalue reaches 0.25, for each kind of views: in t at the
+    same learning rate, a fixed fraction of FroSSL's largest stable one (left), and in steps at that fraction
+    of each loss's own (right); mean and 95 % interval over seeds, cut at 0, each with its own images, views
+    and layers. Open triangles: in some seed the eigenvalue does not reach 0.25 before the end, which then
+    counts. The largest stable learning rate is 2 / sharpness, 4 λ1 + 8 c1 for Eq. 8 and 4 c1 for Barlow
+    Twins, as the Hessian at the end of the runs confirms. t = learning rate * step.""",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
