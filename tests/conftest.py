@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import hypothesis
@@ -22,6 +23,8 @@ hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine
 hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
 RAN = "jing2022/layer_alignment"
+KEPT = ROOT / ".pytest_cache" / "tables"
+"""What `kept` has computed, from one test run to the next: ID/DIGEST OF PARAMETERS/KEY.pickle."""
 
 
 def pytest_configure():
@@ -101,6 +104,30 @@ def smoke(shared):
     folder = shared / "smoke"
     folder.mkdir(exist_ok=True)
     return Smoke(folder)
+
+
+@pytest.fixture(scope="session")
+def kept():
+    """A function that gives the tables of an experiment's `compute` with some parameters, for fixtures.
+
+    The first process that asks computes them. All processes that test read them, and later test runs do until
+    the store's key is another: until the code, the parameters or the version of a library change.
+    """
+
+    def tables(id, params):
+        experiment = registry.experiment(id)
+        digest = store.key_of(params.model_dump(mode="json"))[:16]
+        file = KEPT / id / digest / f"{experiment.key(params)}.pickle"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(file.parent / ".lock"):
+            if not file.exists():
+                made = experiment.compute()(params, Context())
+                for older in file.parent.glob("*.pickle"):
+                    older.unlink()
+                store.write_files({file: partial(pd.to_pickle, made)})
+        return pd.read_pickle(file)
+
+    return tables
 
 
 @pytest.fixture(autouse=True)

@@ -33,8 +33,8 @@ WRONG = {id for id, claim in BY_ID.items() if claim.misprint}
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return compute(Params(), Context())
+def tables(kept):
+    return kept("esser2024/theory", Params())
 
 
 def rng(seed=0):

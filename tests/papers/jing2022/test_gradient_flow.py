@@ -19,8 +19,8 @@ BY_ID = {claim.id: claim for claim in THEORY}
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return compute(Params(), Context())
+def tables(kept):
+    return kept("jing2022/gradient_flow", Params())
 
 
 @pytest.mark.parametrize("id", BY_ID)

@@ -18,8 +18,8 @@ BY_ID = {claim.id: claim for claim in registry.experiment("ren2023/theory").clai
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return compute(Params(), Context())
+def tables(kept):
+    return kept("ren2023/theory", Params())
 
 
 def test_every_formula_holds(tables):

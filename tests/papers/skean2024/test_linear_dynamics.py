@@ -22,8 +22,8 @@ TINY = {"largest": 4, "learning_rate": 2e-4, "records": 40}
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return compute.compute(Params(**TINY), Context())
+def tables(kept):
+    return kept("skean2024/linear_dynamics", Params(**TINY))
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)

@@ -30,17 +30,12 @@ BY_GRADIENTS = [
     "skean2024/readings/pseudocode-ignores-invariance",
     "skean2024/readings/no-logs-ignores-invariance",
 ]
-SMALL = {"batch": 128, "dim": 256, "seeds": 5}
+SMALL = {"largest": 4, "batch": 128, "dim": 256, "seeds": 5, "timed_dims": (8, 16, 32), "repeats": 2}
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return {"identities": tried(CHECKS, range(Params().points), 4, SIZES, Context())}
-
-
-@pytest.fixture(scope="module")
-def gradients():
-    return {"gradients": readings.gradients(Params(**SMALL), lambda done, total: None)}
+def tables(kept):
+    return kept("skean2024/theory", Params(**SMALL))
 
 
 def views(seed, samples, dims):
@@ -62,9 +57,9 @@ def test_verdicts(tables, claim):
 
 
 @pytest.mark.parametrize("id", BY_GRADIENTS)
-def test_claims_on_gradients_hold_at_smaller_sizes(gradients, id):
+def test_claims_on_gradients_hold_at_smaller_sizes(tables, id):
     (claim,) = (claim for claim in CLAIMS if claim.id == id)
-    assert judge(claim, gradients).verdict == "reproduced"
+    assert judge(claim, tables).verdict == "reproduced"
 
 
 def test_operations_are_those_of_the_products_and_decompositions():
@@ -77,7 +72,7 @@ def test_operations_are_those_of_the_products_and_decompositions():
 
 
 def test_the_tables_are_tidy():
-    few = Params(**{**SMALL, "seeds": 3}, points=1, timed_dims=(8, 16, 32), repeats=2)
+    few = Params(**{**SMALL, "seeds": 3}, points=1)
     made = compute(few, Context())
     keys = {
         "identities": ["identity", "form", "seed"],
@@ -100,9 +95,9 @@ def test_a_point_does_not_depend_on_the_others(tables):
     assert alone.to_dict("list") == among.to_dict("list")
 
 
-def test_gradients_of_a_seed_do_not_depend_on_the_others(gradients):
+def test_gradients_of_a_seed_do_not_depend_on_the_others(tables):
     one = readings.gradients(Params(**{**SMALL, "seeds": 1}), lambda done, total: None)
-    assert one.to_dict("list") == gradients["gradients"].query("seed == 0").to_dict("list")
+    assert one.to_dict("list") == tables["gradients"].query("seed == 0").to_dict("list")
 
 
 def test_no_assumption_and_no_departure():

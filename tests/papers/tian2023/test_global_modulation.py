@@ -26,8 +26,8 @@ SMALL = Params(
 
 
 @pytest.fixture(scope="module")
-def tables():
-    return compute(SMALL, Context())
+def tables(kept):
+    return kept("tian2023/global_modulation", SMALL)
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
