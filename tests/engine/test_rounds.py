@@ -3,13 +3,13 @@ judged."""
 
 import pandas as pd
 import pytest
-from reprise.evidence.rounds import LEVELS, join
 
 from reprise.cli import main
 from reprise.engine import cache, registry, run, tiers
 from reprise.engine.check import Verdicts
 from reprise.engine.configured import STRIDE, Attempt
 from reprise.errors import RepriseError
+from reprise.evidence.rounds import LEVELS, join
 from reprise.ledger import bundling, recorded
 from reprise.report import sealed
 

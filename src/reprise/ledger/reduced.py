@@ -16,7 +16,7 @@ from reprise.contract.experiment import BASE, Tables
 from reprise.contract.tidy import TIMES
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.draw import Drawing
-from reprise.evidence.verdicts import judged, settings_of
+from reprise.evidence.verdicts import judge_all
 from reprise.storage import store
 
 LARGE = 50_000
@@ -144,10 +144,12 @@ class _Judgement:
 
 
 def _judgements(configured: ConfiguredExperiment, tables: Tables) -> Iterator[_Judgement]:
-    """The experiment's claims, each judged when it is asked for."""
-    settings = settings_of(tables, configured.params)
+    """The experiment's claims, each judged when it is asked for: on all rounds, of which this one has other
+    tables."""
+    rounds = [tables if each.round == configured.round else each.tables() for each in configured.rounds()]
     for claim in configured.experiment.claims:
-        yield _Judgement.of(judged(claim, settings, configured.params, looked=configured.looked))
+        for row in judge_all([claim], rounds, configured.params, looked=configured.looked).to_dict("records"):
+            yield _Judgement.of({str(name): value for name, value in row.items()})
 
 
 def _pictures(configured: ConfiguredExperiment, tables: Tables, name: str) -> Iterator[Any]:

@@ -57,7 +57,8 @@ def _of(
     """The observations of claims; none of one that does not find what it reads in a recorded run of an older
     version, and is `not run`."""
     try:
-        return [observations(claims, [configured.tables()], configured.params, made)]
+        rounds = [each.tables() for each in configured.rounds()]
+        return [observations(claims, rounds, configured.params, made)]
     except RepriseError:
         if not configured.older():
             raise
