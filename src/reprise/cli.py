@@ -574,26 +574,29 @@ def _freeze(options: argparse.Namespace) -> None:
 
 
 def _confirm(options: argparse.Namespace) -> None:
+    from reprise.report import confirmation
+
     root = tiers.checkout()
     attempted = confirm.begin(root, options.phrase)
     for each in attempted:
         print(
-            f"{each.experiment}: attempt {each.number}, seeds from {each.first_seed}, {len(each.claims)} "
-            f"claims, judged at {100 * each.alpha:.4g} %",
+            f"{each.experiment}: attempt {each.number}, seeds from {each.first_seed}, "
+            f"{len(each.claims)} claims, judged at {100 * each.alpha:.4g} %",
             flush=True,
         )
     print(f"recorded in {root / frozen.LEDGER}, whatever comes of it", flush=True)
     confirm.run(root, attempted)
-    outcomes = list(confirm.outcomes(root, attempted))
-    for each in outcomes:
-        if each.mark != "confirmed":
-            print(f"{each.claim}: {each.mark}: {each.frozen} as frozen, {each.found} now")
-    moved = sum(each.mark != "confirmed" for each in outcomes)
+    folder = confirmation.write(root, attempted)
+    outcomes = confirm.outcomes(root, attempted)
+    moved = [each for each in outcomes if each.mark != "confirmed"]
+    for outcome in moved:
+        print(f"{outcome.claim}: {outcome.mark}: {outcome.frozen} as frozen, {outcome.found} now")
     expected, low, high = confirm.changes_expected([each.chance for each in outcomes])
     print(
-        f"{len(outcomes) - moved} of {len(outcomes)} verdicts confirmed; {moved} came out otherwise, "
-        f"{expected:.1f} expected by their printed chances (95 % of the time {low} to {high})"
+        f"{len(outcomes) - len(moved)} of {len(outcomes)} verdicts confirmed; {len(moved)} came out "
+        f"otherwise, {expected:.1f} expected by their printed chances (95 % of the time {low} to {high})"
     )
+    print(f"{folder}: to be sent with {frozen.LOCK} and {frozen.LEDGER}, as docs/confirm.md says")
 
 
 def _bundle(options: argparse.Namespace) -> None:

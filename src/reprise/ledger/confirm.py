@@ -1,6 +1,6 @@
 """Confirms frozen claims on seeds that nobody has seen: records the attempt, runs it, judges it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -12,13 +12,11 @@ from reprise.engine import provenance, registry, tiers
 from reprise.engine.check import judge_attempt
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
+from reprise.evidence.claim import Claim
 from reprise.evidence.estimates import ALPHA
 from reprise.evidence.verdicts import ONE_WAY
 from reprise.ledger import frozen, jobs
-from reprise.ledger.frozen import Attempted, Found, FrozenClaim
-
-EDITED = "edited"
-"""In place of the verdict on a claim of which what is judged has changed since the attempt was recorded."""
+from reprise.ledger.frozen import Attempted, FrozenExperiment
 
 
 class Confirmed(NamedTuple):
@@ -61,8 +59,8 @@ def freeze(tier: Tier, ids: list[str], verdicts: pd.DataFrame) -> frozen.Lock:
 
 
 def begin(root: Path, phrase: str) -> list[Attempted]:
-    """Records an attempt on every experiment that has frozen claims to confirm; an attempt with the same
-    phrase that was recorded and has not ended goes on instead.
+    """Records an attempt on every experiment that has frozen claims to confirm. Attempts with the same phrase
+    of which nothing stands in `confirmations/` yet, as after a kill, go on instead.
 
     Raises:
         RepriseError: if nothing is frozen, or no frozen claim can be confirmed.
@@ -70,79 +68,107 @@ def begin(root: Path, phrase: str) -> list[Attempted]:
     lock = frozen.load_lock(root)
     if not lock.experiments:
         raise RepriseError(f"{root / frozen.LOCK}: nothing is frozen; freeze claims with: reprise freeze")
-    begun = [each for each, found in frozen.attempts(root) if not found and each.phrase == phrase]
+    begun = [
+        each
+        for each, _ in frozen.attempts(root)
+        if each.phrase == phrase and not written(root, each.confirmation).exists()
+    ]
     if begun:
-        return begun
-    commit = provenance.commit(root)["commit"]
-    by_tier = sorted(lock.experiments.items(), key=lambda item: item[1].tier)
-    recorded = 0
-    for name, group in groupby(by_tier, key=lambda item: item[1].tier):
-        tier = tiers.load_tier(name, root)
-        claims: dict[str, Mapping[str, FrozenClaim]] = {
-            id: to_confirm(tier.experiment(id), entry.claims)
-            for id, entry in group
-            if id in tier.params and tier.experiment(id).is_seeded
-        }
-        claims = {id: some for id, some in claims.items() if some}
-        frozen.record(root, tier, phrase, claims, commit)
-        recorded += len(claims)
-    if not recorded:
+        return [each for each in begun if each.confirmation == begun[0].confirmation]
+    to_try = {
+        id: entry for id, each in lock.experiments.items() if (entry := to_confirm(root, id, each)).claims
+    }
+    if not to_try:
         raise RepriseError(
             f"{root / frozen.LOCK}: no claim to confirm: none was decided, or each was edited since; freeze "
             "again with: reprise freeze"
         )
-    return [each for each, found in frozen.attempts(root) if not found and each.phrase == phrase]
+    return frozen.record(root, phrase, to_try, provenance.commit(root)["commit"])
 
 
-def to_confirm(each: ConfiguredExperiment, claims: Mapping[str, FrozenClaim]) -> dict[str, FrozenClaim]:
-    """The frozen claims that were decided and of which what is judged is still the same."""
-    return frozen.unchanged(each, {id: claim for id, claim in claims.items() if claim.verdict in ONE_WAY})
+def written(root: Path, confirmation: str) -> Path:
+    """The file that says what attempts found, once they have ended."""
+    return root / frozen.CONFIRMATIONS / confirmation / frozen.CONFIRMATION
+
+
+def to_confirm(root: Path, id: str, entry: FrozenExperiment) -> FrozenExperiment:
+    """A frozen experiment with those of its claims that were decided and of which what is judged is still the
+    same; none where chance has no part."""
+    tier = tiers.load_tier(entry.tier, root)
+    decided = {claim: each for claim, each in entry.claims.items() if each.verdict in ONE_WAY}
+    if id not in tier.params or not tier.experiment(id).is_seeded:
+        decided = {}
+    same = frozen.unchanged(tier.experiment(id), decided) if decided else {}
+    return entry.model_copy(update={"claims": same})
 
 
 def run(root: Path, attempted: list[Attempted]) -> None:
     """Computes recorded attempts in Snakemake's jobs, judges them, and adds what they found to the ledger.
+    Those that have ended are left as they are.
 
     Raises:
         RepriseError: if a job fails; what was finished stays, and the attempts go on with the same phrase.
     """
-    in_order = sorted(attempted, key=lambda each: each.tier)
-    for name, group in groupby(in_order, key=lambda each: each.tier):
+    ended = {(each.experiment, each.number) for each, found in frozen.attempts(root) if found}
+    left = [each for each in attempted if (each.experiment, each.number) not in ended]
+    for name, group in groupby(sorted(left, key=lambda each: each.tier), key=lambda each: each.tier):
         tier, own = tiers.load_tier(name, root), list(group)
-        runs = {each.experiment: tier.experiment(each.experiment).in_attempt(each.attempt) for each in own}
+        runs = {each.experiment: in_attempt(tier, each) for each in own}
         targets = [jobs.rule_name(each.name) for each in runs.values()]
         jobs.run(tier, targets, attempts={each.experiment: each.number for each in own})
         for each in own:
             conclude(runs[each.experiment], each)
 
 
+def in_attempt(tier: Tier, attempted: Attempted) -> ConfiguredExperiment:
+    """The experiment on the seeds of a recorded attempt."""
+    return tier.experiment(attempted.experiment).in_attempt(attempted.attempt)
+
+
 def conclude(run: ConfiguredExperiment, attempted: Attempted) -> None:
     """Judges a computed attempt, and adds what it found to the ledger."""
-    same = frozen.unchanged(run, attempted.claims)
-    judged = judge_attempt(
-        run, [claim for claim in run.experiment.claims if claim.id in same], attempted.alpha
-    )
-    verdicts = dict(zip(judged["claim"], judged["verdict"], strict=True))
-    found = {id: verdicts.get(id, EDITED) for id in attempted.claims}
+    judged = verdicts(run, attempted)
+    by_claim = dict(zip(judged["claim"], judged["verdict"], strict=True))
+    found = {id: by_claim.get(id, frozen.EDITED) for id in attempted.claims}
     frozen.conclude(run.tier.root, attempted, found, run.record()["sha256"])
 
 
-def outcomes(root: Path, attempted: list[Attempted]) -> Iterator[Confirmed]:
+def verdicts(run: ConfiguredExperiment, attempted: Attempted) -> pd.DataFrame:
+    """The verdicts of a computed attempt on the claims of which what is judged is still the same, a row each.
+
+    Raises:
+        RepriseError: if the results cannot be loaded, or are not what the claims read.
+    """
+    return judge_attempt(run, claims_of(run, attempted), attempted.alpha)
+
+
+def claims_of(run: ConfiguredExperiment, attempted: Attempted) -> list[Claim]:
+    """The claims of an attempt of which what is judged is still the same."""
+    same = frozen.unchanged(run, attempted.claims)
+    return [claim for claim in run.experiment.claims if claim.id in same]
+
+
+def outcomes(root: Path, attempted: list[Attempted]) -> list[Confirmed]:
     """What ended attempts say, claim by claim."""
-    ended: dict[tuple[str, int], Found | None] = {
-        (each.experiment, each.number): found for each, found in frozen.attempts(root)
-    }
-    for each in attempted:
-        found = ended[each.experiment, each.number]
-        for id, claim in each.claims.items() if found else ():
-            verdict = found.verdicts[id] if found else ""
-            if verdict != EDITED:
-                chance = 1.0 if claim.chance is None else claim.chance
-                yield Confirmed(id, claim.verdict, verdict, frozen.mark(claim.verdict, [verdict]), chance)
+    own = {(each.experiment, each.number) for each in attempted}
+    return [
+        Confirmed(
+            id,
+            claim.verdict,
+            found.verdicts[id],
+            frozen.mark(claim.verdict, [found.verdicts[id]]),
+            1.0 if claim.chance is None else claim.chance,
+        )
+        for each, found in frozen.attempts(root)
+        if found and (each.experiment, each.number) in own
+        for id, claim in each.claims.items()
+        if found.verdicts[id] != frozen.EDITED
+    ]
 
 
-def changes_expected(chances: list[float]) -> tuple[float, int, int]:
+def changes_expected(chances: Sequence[float]) -> tuple[float, int, int]:
     """How many verdicts are expected to change if each comes out the same with its own chance, and the ends
-    of the central 95 % of that number."""
+    of an interval that holds that number in 95 % of cases or more."""
     distribution = np.ones(1)
     for chance in chances:
         distribution = np.convolve(distribution, [chance, 1 - chance])

@@ -1,34 +1,43 @@
 """Claims that were frozen before they were tried on seeds that nobody had seen.
 
 `claims.lock` holds for each frozen claim a hash of what is judged, its verdict, and which seeds had been
-looked at. `ledger.jsonl` is the list of attempts to confirm them, one sealed line before an attempt runs and
-one with what it found; each line holds the digest of the one before, so that none can be taken out unseen.
+looked at. `ledger.jsonl` is the list of attempts to confirm them: a line before an attempt runs, and one with
+what it found. Each line holds the digest of the one before, and the lock that of the last, so that none is
+changed, taken out or put in unseen.
 """
 
 import hashlib
+import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from reprise.contract.experiment import Tables, reading
-from reprise.contract.settings import Settings, shortened
-from reprise.engine import provenance
+from reprise.contract.experiment import BASE, NamedTables, Tables
+from reprise.contract.settings import Seeded, Settings, shortened
+from reprise.engine import memo, provenance
 from reprise.engine.configured import STRIDE, Attempt, ConfiguredExperiment, Tier
 from reprise.engine.foreign import LARGEST_INTEGER, Id
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
 from reprise.evidence.estimates import ALPHA
-from reprise.evidence.verdicts import ONE_WAY, judge_all
+from reprise.evidence.verdicts import ONE_WAY, judged, settings_of
 from reprise.numerics.streams import stream
 from reprise.storage import store
 
 LOCK, LEDGER = provenance.FROZEN
+CONFIRMATIONS = "confirmations"
+"""The folder in a checkout that holds what attempts found, a folder for each time that they were begun."""
+CONFIRMATION = "confirmation.json"
+NO_PHRASE = "no-phrase"
 BLOCKS = 100_000
 """How many blocks of `STRIDE` seeds an attempt's seeds are drawn from."""
 FIRST_BLOCK = 100
@@ -39,6 +48,8 @@ MARKS = {
     "reversed": "decided, frozen, and the opposite on seeds that nobody had seen",
 }
 """What attempts say of a frozen verdict."""
+EDITED = "edited"
+"""In place of the verdict on a claim of which what is judged has changed since the attempt was recorded."""
 JUDGED = (
     "claim", "kind", "quantifier", "exists", "verdict", "here", "stands", "every", "cells", "settings",
     "observed", "low", "high", "relation", "reference", "margin", "smallest", "effect", "published",
@@ -48,12 +59,15 @@ JUDGED = (
 """The columns of a verdict that hold what is judged and what comes of it; the others are words."""
 DIGITS = 6
 """Significant digits of a number in a hash: machines differ in the last ones."""
+ROUNDING = 1e-12
+"""What is smaller counts as 0 there: on ideal tables it is rounding."""
 SHAKEN = 0.2
 """By which share, as a standard deviation, numbers of ideal tables are moved."""
 
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
 Phrase = Annotated[str, StringConstraints(pattern=r"^([^\x00-\x1f\x7f]{1,100})?$")]
+Folder = Annotated[str, StringConstraints(pattern="^[a-z0-9-]{1,60}$")]
 
 
 class _Line(BaseModel):
@@ -87,9 +101,14 @@ class FrozenExperiment(_Line):
 
 
 class Lock(_Line):
-    """What `claims.lock` holds."""
+    """What `claims.lock` holds.
+
+    Attributes:
+        ledger: SHA-256 of the last line of the ledger; empty while that has none.
+    """
 
     format: Literal[1] = 1
+    ledger: str = ""
     experiments: dict[Id, FrozenExperiment] = {}
 
 
@@ -97,8 +116,10 @@ class Attempted(_Line):
     """The line of an attempt, written before it runs.
 
     Attributes:
-        number: the how-manieth attempt on the experiment.
-        claims: the hash of what is judged of each claim that the attempt may confirm, and its frozen verdict.
+        number: of the attempt among those on the experiment, from 1.
+        confirmation: the folder in `CONFIRMATIONS` for what is found; the attempts that were begun together
+            share it.
+        claims: the claims that the attempt may confirm, as they were frozen.
         before: SHA-256 of the line before; empty on the first.
     """
 
@@ -107,6 +128,7 @@ class Attempted(_Line):
     number: Annotated[int, Field(ge=1)]
     tier: str
     phrase: Phrase
+    confirmation: Folder
     first_seed: Seed
     claims: dict[str, FrozenClaim]
     commit: str
@@ -138,6 +160,10 @@ class Found(_Line):
     before: str
 
 
+_LINE: TypeAdapter[Attempted | Found] = TypeAdapter(Annotated[Attempted | Found, Field(discriminator="kind")])
+_RESTORE = f"restore it with: git checkout HEAD {LOCK} {LEDGER}"
+
+
 def alpha_of(number: int) -> float:
     """The one-sided level of an experiment's attempt of this number; over all attempts they sum to at most
     `ALPHA`."""
@@ -155,31 +181,61 @@ def first_seed(experiment: str, number: int, phrase: str) -> int:
 
 def judged_hashes(experiment: Experiment, params: Settings) -> dict[str, str]:
     """Claim -> hash of what is judged: the claim's relation, reference, margin, cells, measure and the rules
-    of judgement, by what the judge says of it on the experiment's ideal tables and on these shaken; and the
-    settings. Words, and how code is written, do not enter it.
+    of judgement, by what the judge says of it on two sets of tables; and the settings, `params` and the other
+    plausible ones. Words, and how code is written, do not enter it.
 
     Raises:
-        RepriseError: if a claim cannot read the ideal tables.
+        RepriseError: if the experiment has no ideal tables, or a claim cannot read them.
     """
     settings = {
         name: each.model_dump(mode="json", exclude={"first_seed"})
         for name, each in experiment.settings(params).items()
     }
-    ideal = experiment.ideal(params)
-    panel = [ideal, shaken(ideal, experiment.coordinates)]
-    return {
-        claim.id: store.key_of(settings, [_said(claim, tables, params) for tables in panel])[:16]
-        for claim in experiment.claims
-    }
+
+    def said() -> list[list[str]]:
+        published = experiment.params()
+        if not experiment.has_ideal:
+            raise RepriseError(
+                f"{experiment.id}: without ideal tables nobody can tell if a claim was edited; write them "
+                f"({experiment.module}.ideal) to freeze its claims"
+            )
+        ideal = experiment.ideal(published)
+        return [
+            [*each] for each in digests(experiment.claims, ideal, published, experiment.coordinates).items()
+        ]
+
+    kept = memo.of_package().value(f"judged {experiment.id}", said)
+    return {id: store.key_of(settings, digest)[:16] for id, digest in kept}
 
 
-def _said(claim: Claim, tables: Tables, params: Settings) -> object:
-    """What the judge says of a claim on some tables, without words."""
-    try:
-        with reading(f"claim '{claim.id}'", tables):
-            (row,) = judge_all([claim], [tables], params).to_dict("records")
-    except Exception as error:  # shaken tables can lack what a measure looks for
-        return type(error).__name__
+def digests(
+    claims: Iterable[Claim], ideal: Tables, params: Settings | None, coordinates: Iterable[str] = ()
+) -> dict[str, str]:
+    """Claim -> digest of all that the judge says of it, words apart, on tables in which every claim is true
+    and on the same tables `shaken`.
+
+    Args:
+        ideal: of the published setting.
+        params: the published ones.
+
+    Raises:
+        RepriseError: if a claim cannot read the ideal tables.
+    """
+    tables = NamedTables({name: table.assign(setting=BASE) for name, table in ideal.items()})
+    whole, moved = (settings_of(each, params) for each in (tables, shaken(tables, coordinates)))
+    found = {}
+    for claim in claims:
+        said = _said(judged(claim, whole, params))
+        try:
+            other: object = _said(judged(claim, moved, params))
+        except Exception as error:  # shaken tables can lack what a measure looks for
+            other = type(error).__name__
+        found[claim.id] = store.key_of(said, other)
+    return found
+
+
+def _said(row: Mapping[str, Any]) -> object:
+    """What a verdict says, without words."""
     listed = {name: json.loads(row[name] or "[]") for name in ("cells", "settings")}
     return _rounded({**{name: row[name] for name in JUDGED}, **listed})
 
@@ -189,21 +245,21 @@ def _rounded(value: Any) -> Any:
         return {name: _rounded(each) for name, each in value.items()}
     if isinstance(value, list):
         return list(map(_rounded, value))
-    return f"{float(value):.{DIGITS}g}" if isinstance(value, float) else value
+    if isinstance(value, float):
+        return f"{0.0 if abs(value) < ROUNDING else value:.{DIGITS}g}"
+    return value.item() if hasattr(value, "item") else value
 
 
-def shaken(tables: Tables, coordinates: Iterable[str] = ()) -> dict[str, pd.DataFrame]:
+def shaken(tables: Tables, coordinates: Iterable[str] = ()) -> NamedTables:
     """Tables with each measured number moved by a random share of itself, always the same. Columns of whole
     numbers stay as they are, and so do those by which rows are found."""
-    moved = {}
-    for name, table in sorted(tables.items()):
-        measured = [
-            column
-            for column in table.select_dtypes("float")
-            if column not in coordinates and (table[column] % 1).any()
-        ]
-        random = stream(0, f"shaken {name}").normal(0, SHAKEN, (len(table), len(measured)))
-        moved[name] = table.assign(**{c: table[c] * (1 + random[:, k]) for k, c in enumerate(measured)})
+    kept, moved = set(coordinates), NamedTables()
+    for name, table in tables.items():
+        moved[name] = table.copy()
+        for column in map(str, table.select_dtypes("float")):
+            if column not in kept and (table[column] % 1).any():
+                share = stream(0, f"shaken {name} {column}").normal(0, SHAKEN, len(table))
+                moved[name][column] *= 1 + share
     return moved
 
 
@@ -231,41 +287,51 @@ def freeze(runs: Sequence[ConfiguredExperiment], claims: pd.DataFrame, root: Pat
         runs: first rounds, each with results.
         claims: their verdicts.
     """
-    rows = claims.set_index("claim")
-    with store.locked(root / "results" / f".{LOCK}{store.LOCK}"):
+    verdicts = {str(row["claim"]): row for row in claims.to_dict("records")}
+    now = {each.id: judged_hashes(each.experiment, each.params) for each in runs}
+    with _locked(root):
         lock = load_lock(root)
-        frozen = dict(lock.experiments)
+        experiments = dict(lock.experiments)
         for each in runs:
-            former = frozen[each.id].first_seeds if each.id in frozen else []
+            former = experiments[each.id].first_seeds if each.id in experiments else []
             seen = [_first(run.params) for run in each.rounds()]
-            frozen[each.id] = FrozenExperiment(
+            experiments[each.id] = FrozenExperiment(
                 tier=each.tier.name,
                 first_seeds=sorted({*former, *seen}),
                 claims={
                     id: FrozenClaim(
-                        judged=judged,
-                        verdict=str(rows.loc[id, "verdict"]),
-                        chance=_chance(rows.loc[id, "chance_same"]),
+                        judged=hash,
+                        verdict=verdicts[id]["verdict"],
+                        chance=_chance(verdicts[id]["chance_same"]),
                     )
-                    for id, judged in judged_hashes(each.experiment, each.params).items()
+                    for id, hash in now[each.id].items()
                 },
             )
-        new = Lock(experiments=dict(sorted(frozen.items())))
-        store.write(root / LOCK, f"{new.model_dump_json(indent=1)}\n".encode())
+        new = lock.model_copy(update={"experiments": dict(sorted(experiments.items()))})
+        store.write(root / LOCK, _written(new))
     return new
 
 
+def _written(lock: Lock) -> bytes:
+    return f"{lock.model_dump_json(indent=1)}\n".encode()
+
+
+def _locked(root: Path) -> AbstractContextManager[bool]:
+    """Keeps other processes from writing the lock and the ledger."""
+    return store.locked(root / "results" / f".{LOCK}{store.LOCK}")
+
+
 def _first(params: Settings) -> int:
-    return int(getattr(params, "first_seed", 0))
+    return params.first_seed if isinstance(params, Seeded) else 0
 
 
 def _chance(value: float) -> float | None:
-    return None if pd.isna(value) else round(float(value), 4)
+    return None if math.isnan(value) else round(value, 4)
 
 
 def unchanged(each: ConfiguredExperiment, frozen: Mapping[str, FrozenClaim]) -> dict[str, FrozenClaim]:
     """The frozen claims of which what is judged is still the same."""
-    if not frozen:
+    if not frozen or not each.experiment.has_ideal:
         return {}
     now = judged_hashes(each.experiment, each.params)
     return {id: claim for id, claim in frozen.items() if now.get(id) == claim.judged}
@@ -278,38 +344,55 @@ def load_ledger(root: Path) -> list[Attempted | Found]:
     """Reads `ledger.jsonl`; without the file, there was no attempt.
 
     Raises:
-        RepriseError: if a line is damaged, was taken out or put in, or the seeds of an attempt are not those
-            of its number and phrase.
+        RepriseError: if a line is damaged, was changed, taken out or put in, or is none that could follow.
     """
+    known = load_lock(root).ledger  # first: a ledger that another process adds to meanwhile is ahead of it
     file, before = root / LEDGER, ""
-    lines: list[Attempted | Found] = []
     try:
         content = file.read_bytes() if file.exists() else b""
     except OSError as error:
         raise RepriseError(_damaged(file, error)) from None
+    lines: list[Attempted | Found] = []
+    seen = [before]
     for number, line in enumerate(content.splitlines(), start=1):
         where = f"{file}, line {number}"
         try:
-            kind = json.loads(line).get("kind")
-            read = (Found if kind == "found" else Attempted).model_validate_json(line)
-        except (AttributeError, ValueError) as error:
+            read = _LINE.validate_json(line)
+        except ValueError as error:
             raise RepriseError(_damaged(where, error)) from None
         if read.before != before:
             raise RepriseError(
-                f"{where}: does not follow the line before: a line was changed, taken out or put in; restore "
-                f"it with: git checkout HEAD {LEDGER}"
+                f"{where}: does not follow the line before: one was changed, taken out or put in; {_RESTORE}"
             )
-        expected = 1 + sum(
-            isinstance(each, Attempted) and each.experiment == read.experiment for each in lines
-        )
-        if isinstance(read, Attempted) and (
-            read.number != expected
-            or read.first_seed != first_seed(read.experiment, read.number, read.phrase)
-        ):
-            raise RepriseError(f"{where}: its number or its seeds are not those of its attempt and phrase")
+        if wrong := _misfit(read, lines):
+            raise RepriseError(f"{where}: {wrong}; {_RESTORE}")
         lines.append(read)
         before = store.sha256(line)
+        seen.append(before)
+    if known not in seen:
+        raise RepriseError(
+            f"{file}: lacks the last line that {LOCK} knows: one was changed or taken out; {_RESTORE}"
+        )
     return lines
+
+
+def _misfit(line: Attempted | Found, before: Sequence[Attempted | Found]) -> str:
+    """Why a line cannot follow others; empty if it can."""
+    own = [each for each in before if each.experiment == line.experiment]
+    attempted = [each for each in own if isinstance(each, Attempted)]
+    if isinstance(line, Attempted):
+        if line.number != len(attempted) + 1:
+            return f"attempt {line.number} on {line.experiment} does not follow attempt {len(attempted)}"
+        if line.first_seed != first_seed(line.experiment, line.number, line.phrase):
+            return f"the seeds from {line.first_seed} do not follow from the experiment, number and phrase"
+        return ""
+    if line.number not in [each.number for each in attempted]:
+        return f"it ends attempt {line.number} on {line.experiment}, which was not begun"
+    if any(isinstance(each, Found) and each.number == line.number for each in own):
+        return f"attempt {line.number} on {line.experiment} has ended before"
+    if set(line.verdicts) != set(attempted[line.number - 1].claims):
+        return f"its verdicts are not on the claims of attempt {line.number} on {line.experiment}"
+    return ""
 
 
 def attempts(root: Path) -> list[tuple[Attempted, Found | None]]:
@@ -342,32 +425,44 @@ def attempt(root: Path, experiment: str, number: int) -> Attempt:
 
 
 def record(
-    root: Path, tier: Tier, phrase: str, claims: Mapping[str, Mapping[str, FrozenClaim]], commit: str
-) -> None:
+    root: Path, phrase: str, experiments: Mapping[str, FrozenExperiment], commit: str
+) -> list[Attempted]:
     """Appends an attempt on each of some experiments to the ledger, before anything runs.
 
     Args:
-        claims: experiment id -> the frozen claims that it may confirm.
+        experiments: id -> its tier, and the claims that may be confirmed.
     """
-    with _appending(root) as append:
-        for id, frozen in claims.items():
-            earlier = [each for each, _ in attempts(root) if each.experiment == id]
-            number = len(earlier) + 1
-            append(
+    with _appending(root) as (earlier, append):
+        begun = [each for each in earlier if isinstance(each, Attempted)]
+        confirmation = _unused(phrase, {each.confirmation for each in begun}, root / CONFIRMATIONS)
+        new = []
+        for id, frozen in experiments.items():
+            number = 1 + sum(each.experiment == id for each in begun)
+            new.append(
                 Attempted(
-                    experiment=id, number=number, tier=tier.name, phrase=phrase, commit=commit, before="",
-                    first_seed=first_seed(id, number, phrase), claims=dict(frozen),
+                    experiment=id, number=number, tier=frozen.tier, phrase=phrase, commit=commit, before="",
+                    first_seed=first_seed(id, number, phrase), claims=frozen.claims,
+                    confirmation=confirmation,
                 )
             )  # fmt: skip
+            append(new[-1])
+    return new
+
+
+def _unused(phrase: str, used: Collection[str], folder: Path) -> str:
+    """A name, made of a phrase, that no attempt has used and no folder has."""
+    words = re.sub("[^a-z0-9]+", "-", phrase.lower()).strip("-")[:50] or ("phrase" if phrase else NO_PHRASE)
+    names = (words if number == 1 else f"{words}-{number}" for number in itertools.count(1))
+    return next(name for name in names if name not in used and not (folder / name).exists())
 
 
 def conclude(
     root: Path, attempted: Attempted, verdicts: Mapping[str, str], sha256: Mapping[str, str]
 ) -> None:
-    """Appends what an attempt found."""
-    with _appending(root) as append:
-        known = {(each.experiment, each.number) for each in load_ledger(root) if isinstance(each, Found)}
-        if (attempted.experiment, attempted.number) not in known:
+    """Appends what an attempt found, unless the ledger has it."""
+    with _appending(root) as (earlier, append):
+        ended = {(each.experiment, each.number) for each in earlier if isinstance(each, Found)}
+        if (attempted.experiment, attempted.number) not in ended:
             append(
                 Found(
                     experiment=attempted.experiment, number=attempted.number, verdicts=dict(verdicts),
@@ -377,25 +472,55 @@ def conclude(
 
 
 @contextmanager
-def _appending(root: Path) -> Iterator[Callable[[Attempted | Found], None]]:
-    """Yields a function that adds a line to the ledger, on the disk once the context has ended: all lines, or
-    none."""
-    file = root / LEDGER
-    with store.locked(root / "results" / f".{LEDGER}{store.LOCK}"):
-        content = file.read_bytes() if file.exists() else b""
+def _appending(root: Path) -> Iterator[tuple[list[Attempted | Found], Callable[[Attempted | Found], None]]]:
+    """Yields the lines of the ledger and a function that adds one. Once the context has ended the ledger on
+    the disk has all of the added lines, or none."""
+    with _locked(root):
+        earlier = load_ledger(root)
+        content = (root / LEDGER).read_bytes() if earlier else b""
+        before = store.sha256(content.splitlines()[-1]) if earlier else ""
         added: list[bytes] = []
 
         def append(line: Attempted | Found) -> None:
-            last = (added or content.splitlines() or [b""])[-1]
-            before = store.sha256(last) if last else ""
-            added.append(line.model_copy(update={"before": before}).model_dump_json().encode())
+            last = store.sha256(added[-1]) if added else before
+            added.append(line.model_copy(update={"before": last}).model_dump_json().encode())
 
-        yield append
+        yield earlier, append
         if added:
-            store.write(file, b"".join([content, *(line + b"\n" for line in added)]))
+            lock = load_lock(root).model_copy(update={"ledger": store.sha256(added[-1])})
+            files = {
+                root / LEDGER: content + b"".join(line + b"\n" for line in added),
+                root / LOCK: _written(lock),
+            }
+            # The ledger first: one that is ahead of the lock, after a kill, is as good.
+            store.write_files({file: partial(_write, text) for file, text in files.items()})
+
+
+def _write(content: bytes, file: Path) -> None:
+    file.write_bytes(content)
 
 
 # What attempts say.
+
+
+class Mark(NamedTuple):
+    """What the attempts on a frozen verdict say.
+
+    Attributes:
+        word: one of `MARKS`.
+        attempt: the number of the first attempt that says so.
+        attempts: how many there were on the experiment, ended or not.
+        verdict: the frozen one.
+    """
+
+    word: str
+    attempt: int
+    attempts: int
+    verdict: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.word} in attempt {self.attempt} of {self.attempts}"
 
 
 def mark(frozen: str, found: Iterable[str]) -> str:
@@ -407,24 +532,54 @@ def mark(frozen: str, found: Iterable[str]) -> str:
     """
     if frozen not in ONE_WAY:
         return ""
-    seen = list(found)
-    if any(each in ONE_WAY and each != frozen for each in seen):
+    words = [_of_one(frozen, each) for each in found]
+    return next(word for word in ("reversed", "confirmed", "fell back") if word in words)
+
+
+def _of_one(frozen: str, found: str) -> str:
+    if {frozen, found} == {"reproduced", "contradicted"}:
         return "reversed"
-    return "confirmed" if frozen in seen else "fell back"
+    return "confirmed" if found == frozen else "fell back"
 
 
-def marks(tier: Tier) -> dict[str, str]:
-    """Claim -> what attempts in a tier say, of the frozen claims of which what is judged is still the same.
+def counted(attempted: Attempted, found: Found) -> dict[str, int]:
+    """How many verdicts of an attempt have each of `MARKS`, and how many claims were edited meanwhile."""
+    words = [
+        EDITED if verdict == EDITED else mark(attempted.claims[id].verdict, [verdict])
+        for id, verdict in found.verdicts.items()
+    ]
+    return {word: words.count(word) for word in (*MARKS, EDITED) if word in words}
+
+
+def marks(tier: Tier) -> dict[str, Mark]:
+    """Claim -> what attempts in a tier say of the verdict that the last of them was to confirm, if what is
+    judged is still the same.
 
     Raises:
         RepriseError: if the ledger is damaged.
     """
-    found: dict[str, list[tuple[FrozenClaim, str]]] = {}
-    for attempted, ended in attempts(tier.root):
-        if ended and attempted.tier == tier.in_commands and attempted.experiment in tier.params:
+    tries: dict[str, list[tuple[Attempted, str]]] = {}
+    recorded = of_tier(tier)
+    for attempted, ended in recorded:
+        if ended and attempted.experiment in tier.params:
             for id in unchanged(tier.experiment(attempted.experiment), attempted.claims):
-                found.setdefault(id, []).append((attempted.claims[id], ended.verdicts[id]))
-    return {id: mark(tries[0][0].verdict, [verdict for _, verdict in tries]) for id, tries in found.items()}
+                if ended.verdicts[id] != EDITED:
+                    tries.setdefault(id, []).append((attempted, ended.verdicts[id]))
+    found = {}
+    for id, some in tries.items():
+        last, _ = some[-1]
+        verdict = last.claims[id].verdict
+        own = {each.number: now for each, now in some if each.claims[id].verdict == verdict}
+        word = mark(verdict, own.values())
+        first = next(number for number, now in own.items() if _of_one(verdict, now) == word)
+        total = sum(each.experiment == last.experiment for each, _ in recorded)
+        found[id] = Mark(word, first, total, verdict)
+    return found
+
+
+def of_tier(tier: Tier) -> list[tuple[Attempted, Found | None]]:
+    """The attempts in a tier, as `attempts` lists them."""
+    return [each for each in attempts(tier.root) if each[0].tier == tier.in_commands]
 
 
 def _damaged(where: object, error: Exception) -> str:
@@ -434,6 +589,4 @@ def _damaged(where: object, error: Exception) -> str:
         why = shortened(f"{place}: {first['msg']}" if place else first["msg"], 200)
     else:
         why = shortened(" ".join(str(error).split()), 200)
-    return (
-        f"{where}: damaged or of another version ({why}); restore it with: git checkout HEAD {LOCK} {LEDGER}"
-    )
+    return f"{where}: damaged or of another version ({why}); {_RESTORE}"
