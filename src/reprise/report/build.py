@@ -26,14 +26,16 @@ from reprise.errors import RepriseError
 from reprise.evidence.errata import Erratum as Found
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, false_discoveries, summary
+from reprise.ledger import frozen
 from reprise.ledger.recorded import described
-from reprise.report.claims import Claims, Row
+from reprise.report.claims import Claims, Row, marked
 from reprise.report.contents import Contents, claims_about
 from reprise.report.findings import findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
+    Attempt,
     CodeLine,
     Count,
     Discovery,
@@ -61,7 +63,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
     Raises:
         RepriseError: if a result, figure or benchmark is damaged.
     """
-    fresh = runs(tier)
+    fresh, claims = runs(tier), marked(tier, claims)
     lines = [lines for _, lines in others]
     rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
     papers = [
@@ -73,6 +75,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
+        attempts=attempts(tier),
         grounds=GROUNDS,
         papers=papers,
         counts=counts(claims),
@@ -83,6 +86,22 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         shared=shared(fresh.values()),
         recorded=[recorded for recorded, _ in others],
     )
+
+
+def attempts(tier: Tier) -> list[Attempt]:
+    """The attempts in a tier, in the order of the ledger."""
+    return [
+        Attempt(
+            **{
+                name: getattr(each, name)
+                for name in ("experiment", "number", "phrase", "confirmation", "first_seed", "commit")
+            },
+            level=each.alpha,
+            claims=len(each.claims),
+            marks=None if found is None else frozen.counted(each, found),
+        )
+        for each, found in frozen.of_tier(tier)
+    ]
 
 
 def counts(claims: pd.DataFrame) -> list[Count]:

@@ -19,7 +19,7 @@ from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.report import wording
-from reprise.report.claims import Claims, Row
+from reprise.report.claims import Claims, Row, words_of_marks
 from reprise.report.contents import Contents, claims_about
 from reprise.report.numbers import duration, number, percent
 from reprise.report.runs import runs
@@ -90,6 +90,7 @@ def _claim_lines(
 ) -> Iterator[Line]:
     paper = registry.paper(definition.paper)
     tables, row = judged(definition, experiment, paper)
+    row = {**row, "mark": words_of_marks(tier).get(definition.id, "")}
     fresh = runs(tier, [experiment.id] if experiment else [])
     contents = Contents(paper, [], {definition.id: row["verdict"]})
     claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))
@@ -99,6 +100,8 @@ def _claim_lines(
     if claim.word:
         yield "quantifier", f"{claim.quantifier}: “{claim.word}”"
     yield "verdict", ": ".join(dict.fromkeys(filter(None, (claim.verdict, claim.label, claim.reason))))
+    if claim.mark:
+        yield "mark", claim.mark
     if claim.verdict != "not run":
         yield "basis", claim.ground + (f" ({'; '.join(claim.departures)})" if claim.departures else "")
     if claim.observed is not None:

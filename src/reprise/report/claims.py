@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+import pandas as pd
+
 from reprise.contract.experiment import BASE, Tables
 from reprise.engine.configured import RECORDED, Tier
 from reprise.engine.registry import Paper
@@ -15,9 +17,10 @@ from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import shown
 from reprise.evidence.judgement import Verdict
 from reprise.evidence.observation import ABOUT_EACH, observe
-from reprise.evidence.rounds import FIRST
+from reprise.evidence.rounds import FIRST, join
 from reprise.evidence.statistics import mean_interval, quantile
 from reprise.evidence.verdicts import CERTAIN, ground, known_false, setting
+from reprise.ledger import frozen
 from reprise.report import wording
 from reprise.report.contents import claims_about
 from reprise.report.numbers import finite
@@ -35,7 +38,7 @@ class Claims:
     """The claims of a paper, from their rows.
 
     Attributes:
-        rows: of all claims that are to be stated.
+        rows: of all claims that are to be stated, from `marked`.
         fresh: the runs whose results are up to date, by experiment.
         recorded: of each recorded run, claim -> its verdict there, in one line.
     """
@@ -69,7 +72,7 @@ class Claims:
                 for name in (
                     "kind", "statement", "source", "form", "erratum", "reading", "verdict", "reason", "unit",
                     "relation", "verdict_half_margin", "verdict_twice_margin", "looked", "quantifier", "word",
-                    "reason_code", "here", "stands", "every",
+                    "reason_code", "here", "stands", "every", "mark",
                 )
             },
             **numbers,
@@ -128,7 +131,7 @@ class Claims:
             return []
         if experiment is None or experiment.id not in self.fresh:
             return []
-        values = observe(definition, ALONE, self._tables(experiment.id)).sample
+        values = observe(definition, ALONE, self._tables(experiment.id, int(row["rounds"]))).sample
         return [float(value) for value in values] if len(values) <= MOST_VALUES else []
 
     @cached_property
@@ -136,9 +139,32 @@ class Claims:
         return claims_about(self.paper, self._verdicts)
 
     @cached_property
-    def _tables(self) -> Callable[[str], Tables]:
-        """The tables of an experiment in its own setting, read once."""
-        return cache(lambda id: setting(self.tier.experiment(id).tables(), BASE))
+    def _tables(self) -> Callable[[str, int], Tables]:
+        """The tables of an experiment's first rounds joined, in its own setting, read once."""
+        return cache(
+            lambda id, rounds: setting(
+                join([each.tables() for each in self.tier.experiment(id).rounds()[:rounds]]), BASE
+            )
+        )
+
+
+def marked(tier: Tier, claims: pd.DataFrame) -> pd.DataFrame:
+    """A tier's verdicts with a column `mark`, from `words_of_marks`; empty of a claim without one.
+
+    Args:
+        claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
+    """
+    words = words_of_marks(tier)
+    return claims.assign(mark=[words.get(id, "") for id in claims["claim"]])
+
+
+def words_of_marks(tier: Tier) -> dict[str, str]:
+    """Claim -> what attempts in a tier say of its frozen verdict, in words.
+
+    Raises:
+        RepriseError: if the ledger is damaged.
+    """
+    return {id: mark.words for id, mark in frozen.marks(tier).items()}
 
 
 def _split(joined: str) -> list[str]:

@@ -29,6 +29,7 @@ from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.rounds import FIRST, LEVELS
 from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
 from reprise.report.build import build
+from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Part, Report
 from reprise.report.vector import Vector, vector
@@ -61,7 +62,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
     """
     made_from = sealed.shown(tier)
     others = [] if tier.is_recorded else recorded.gather(tier.root)
-    report = build(tier, claims, others)
+    report, claims = build(tier, claims, others), marked(tier, claims)
     files: dict[str, sealed.Writer] = {
         "report.html": _writer(page(report, tier.results, tier.root)),
         "report.json": _writer(report.model_dump_json(indent=1) + "\n"),

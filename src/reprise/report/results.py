@@ -243,6 +243,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
+        "number": numbers.number,
         "percent": numbers.percent,
         "symbol": symbol,
         "observed": wording.observed,

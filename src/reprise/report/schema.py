@@ -165,6 +165,9 @@ class Claim(Part):
     verdict: Verdict
     label: str
     """The verdict, or one degree more than it: `not seen here`, `holds in 22 of 32 cells`."""
+    mark: str
+    """What attempts to confirm the verdict say, `confirmed in attempt 1 of 2`; empty if none has ended, or if
+    the claim was edited since it was frozen."""
     reason: str
     reason_code: Reason
     """Why it is inconclusive or not run, in one of a few words."""
@@ -373,6 +376,27 @@ class Provenance(Part):
     """Commit, versions, hardware and arithmetic."""
 
 
+class Attempt(Part):
+    """An attempt to confirm claims of one experiment on seeds that nobody had seen."""
+
+    experiment: str
+    number: int
+    """Among the attempts on the experiment, from 1."""
+    phrase: str
+    """From which the seeds were drawn; empty if none was given."""
+    confirmation: str
+    """The folder in `confirmations/` of what it found."""
+    first_seed: int
+    level: float
+    """One-sided, of each verdict."""
+    commit: str
+    """When it was recorded."""
+    claims: int
+    """How many were to be confirmed."""
+    marks: dict[str, int] | None
+    """How many were confirmed, fell back or were reversed; null if it never ended."""
+
+
 class Recorded(Part):
     """A run that was made elsewhere and merged here; never counted among the others."""
 
@@ -393,6 +417,8 @@ class Report(Part):
     """When, where and at which commit a recorded run was made; empty of what was run here."""
     config: str
     """A hash over all parameters."""
+    attempts: list[Attempt]
+    """All attempts in this tier that the ledger holds, also those that never ended."""
     grounds: dict[str, str]
     """What a verdict can stand on -> its meaning. Counts on different grounds are never added together."""
     papers: list[Paper]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reprise.engine import memo, registry
+from reprise.engine import memo, provenance, registry
 from reprise.engine.check import Verdicts
 from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
@@ -24,7 +24,8 @@ REPORT_RECORD = ".report.json"
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
     """What a tier's report is made from: the SHA-256 of the tables of each round whose results are up to
-    date, and of the verdicts on each paper that count, and what is damaged in each recorded run.
+    date, of the verdicts on each paper that count, and of the lock and the ledger; and what is damaged in
+    each recorded run.
 
     Raises:
         RepriseError: if a record is damaged.
@@ -38,6 +39,11 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
             each.paper.key: store.load_record(each.folder, each.how_to_check)["sha256"] for each in checked
         },
         "recorded": {} if tier.is_recorded else recorded_damage(tier.root),
+        "frozen": {
+            name: store.sha256((tier.root / name).read_bytes())
+            for name in provenance.FROZEN
+            if (tier.root / name).exists()
+        },
     }
 
 

@@ -1,0 +1,76 @@
+"""Marks of frozen claims and all attempts are where people look, and a report grows old with the ledger."""
+
+import json
+
+import pandas as pd
+import pytest
+from freezing import KEY, Toy, World
+
+from reprise.engine.check import judge
+from reprise.ledger import frozen
+from reprise.report import card, html, results, sealed
+from reprise.report.build import build
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    monkeypatch.setattr("reprise.report.build.registry.in_order", lambda: list(toy.papers().values()))
+    toy = Toy(tmp_path, monkeypatch, World({"solid": 0.5, "lucky": 0.0}, {"lucky": 0.5}))
+    toy.develop()
+    return toy
+
+
+def written(toy):
+    html.write(toy.tier, judge(toy.experiment))
+    return (toy.tier.results / "report.html").read_text(), json.loads(
+        (toy.tier.results / "report.json").read_text()
+    )  # fmt: skip
+
+
+def test_without_an_attempt_nothing_is_shown(toy):
+    page, content = written(toy)
+    assert "Attempts to confirm" not in page
+    assert content["attempts"] == []
+    assert set(pd.read_csv(toy.tier.results / "claims.csv", keep_default_na=False)["mark"]) == {""}
+    assert "mark" not in card.card(f"{KEY}/fig1/solid", toy.tier)
+    assert all(b"attempt" not in each for each in results.pages(report(toy), toy.root).values())
+
+
+def report(toy):
+    return build(toy.tier, judge(toy.experiment), [])
+
+
+def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
+    toy.confirm("mine & yours")
+    frozen.record(toy.root, "never", frozen.load_lock(toy.root).experiments, "c0ffee")
+    page, content = written(toy)
+    assert [each["marks"] for each in content["attempts"]] == [{"confirmed": 1, "fell back": 1}, None]
+    (paper,) = content["papers"]
+    marks = {each["id"]: each["mark"] for each in paper["claims"]}
+    assert marks == {
+        f"{KEY}/fig1/solid": "confirmed in attempt 1 of 2",
+        f"{KEY}/fig1/lucky": "fell back in attempt 1 of 2",
+    }
+    _, provenance = page.split('<section class="view" id="provenance">')
+    assert provenance.index("mine &amp; yours") < provenance.index("<caption>Runs</caption>")
+    assert "1 confirmed, 1 fell back" in provenance
+    assert "never ended" in provenance
+    assert "</b> <small>confirmed in attempt 1 of 2</small>" in page
+    table = pd.read_csv(toy.tier.results / "claims.csv").set_index("claim")
+    assert dict(table["mark"]) == marks
+    assert "mark            confirmed in attempt 1 of 2" in card.card(f"{KEY}/fig1/solid", toy.tier)
+    pages = {name: text.decode() for name, text in results.pages(report(toy), toy.root).items()}
+    assert "| 2 | never | 0.00625 | 2 | never ended |" in pages["README.md"]
+    assert "(fell back in attempt 1 of 2)<br>" in pages[f"{KEY}.md"]
+
+
+def test_a_report_is_out_of_date_once_the_lock_or_the_ledger_changes(toy):
+    written(toy)
+    assert sealed.is_reported(toy.tier)
+    toy.confirm()
+    assert not sealed.is_reported(toy.tier)
+    written(toy)
+    assert sealed.is_reported(toy.tier)
+    lock = toy.root / frozen.LOCK
+    lock.write_text(f"{lock.read_text()} ")
+    assert not sealed.is_reported(toy.tier)
