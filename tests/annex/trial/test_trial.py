@@ -111,12 +111,14 @@ def test_the_page_holds_the_ranks_and_every_figure(folder, monkeypatch, capsys, 
     monkeypatch.setattr("reprise.annex.trial.comparison.compared", lambda loss, context: comparison("frossl"))
     sizes = {
         "long_steps": 4, "samples": 64, "seeds": 2, "seeds_compared": 2, "epochs": 0.02, "trace_every": 5,
+        "images": 256,
     }  # fmt: skip
     small = []
     for experiment, quick in figures.quick_experiments():
         fields = experiment.params.model_fields
         steps = {"steps": 20 if "trace_every" in fields else 4} if "steps" in fields else {}
         smaller = {name: size for name, size in sizes.items() if name in fields} | steps
+        smaller |= {"data_set": "digits"} if "epochs" in fields else {}  # has fewer images
         small.append((experiment, replace(quick, changes={**quick.changes, **smaller})))
     monkeypatch.setattr(figures, "quick_experiments", lambda: small)
     assert main(["try", "mine.py:copied", "--to", "here"]) == 0
