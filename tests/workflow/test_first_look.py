@@ -28,7 +28,7 @@ def git(clone, *words):
 
 
 def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkeypatch):
-    """Its commands for a first look and its lines for a notebook; and every figure of five papers is drawn."""
+    """Its commands for a first look and its lines for a notebook; and all figures of the papers are drawn."""
     monkeypatch.setenv("BROWSER", "echo %s")
     readme = (clone.root / "README.md").read_text()
     section = readme.split("## Look first\n")[1].split("\n## ")[0]
