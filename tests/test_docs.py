@@ -82,3 +82,21 @@ def test_the_table_of_smallest_effects_is_that_of_the_code():
 def words(text):
     kinds = "accuracy|score|share|entropy|eigenvalue|condition number|saturation|rank|slope|count"
     return re.findall(kinds, text)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("rounds", lambda: worlds.row_in_rounds(worlds.Effects("universal", "2", (2.0,)))),
+        ("chance", lambda: worlds.row_of_chances("normal", 3)),
+    ],
+    ids=["rounds", "chance"],
+)
+def test_tables_of_simulated_rounds_and_chances_are_those_that_worlds_writes(name, row):
+    """A row of each is made anew; all have a row for each sentence, or world and number of seeds."""
+    text = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    table = text.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0].strip()
+    rows = {"rounds": len(worlds.IN_ROUNDS), "chance": 3 * len(worlds.WORLDS | worlds.SMALL)}
+    assert len(table.splitlines()) == 2 + rows[name]
+    assert worlds.line(worlds.TABLES[name][0]) == table.splitlines()[0]
+    assert worlds.line(row()) in table.splitlines()

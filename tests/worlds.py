@@ -1,9 +1,10 @@
 """Worlds in which a sentence is true or false by a known amount, and how often the judge says so.
 
-`python tests/worlds.py` writes the tables of docs/evidence.md, in half an hour.
+`python tests/worlds.py [NAME ...]` writes the tables of docs/evidence.md, or some of them.
 """
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -295,7 +296,7 @@ def calibration(world: World, seeds: int, worlds: int, seed: int = 0) -> Calibra
     return Calibration(same[:, 0], same[:, 1], more[:, 0], more[:, 1])
 
 
-def row_of_chances(name: str, seeds: int, worlds: int = 2000) -> tuple[Any, ...]:
+def row_of_chances(name: str, seeds: int, worlds: int = 1000) -> tuple[Any, ...]:
     """A row of the table: how many verdicts were decided, and the chances on average."""
     found = calibration((WORLDS | SMALL)[name], seeds, worlds)
     means = [f"{100 * each.mean():.0f}" if len(each) else "" for each in found]
@@ -330,17 +331,22 @@ def line(cells: Iterable[Any]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def write(name: str, text: str) -> str:
-    """The document with a table made anew."""
+def table(name: str) -> str:
+    """A table, made anew, in Markdown."""
     columns, rows = TABLES[name]
     ruler = ["---" if each in WORDS else "---:" for each in columns]
-    made = "\n".join(map(line, (columns, ruler, *rows())))
-    return re.sub(
-        rf"(<!-- {name} -->\n).*(<!-- end of {name} -->)", lambda found: f"{found[1]}{made}\n{found[2]}",
-        text, flags=re.DOTALL,
-    )  # fmt: skip
+    return "\n".join(map(line, (columns, ruler, *rows())))
+
+
+def write(name: str) -> None:
+    """Makes a table anew between its marks in the document."""
+    made = table(name)
+    marks = rf"(<!-- {name} -->\n).*(<!-- end of {name} -->)"
+    text = DOCUMENT.read_text(encoding="utf-8")
+    text = re.sub(marks, lambda found: f"{found[1]}{made}\n{found[2]}", text, flags=re.DOTALL)
+    DOCUMENT.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for name in TABLES:
-        DOCUMENT.write_text(write(name, DOCUMENT.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in sys.argv[1:] or TABLES:
+        write(name)

@@ -33,7 +33,7 @@ PRIOR_SCALE = 2.0
 """Of the Cauchy prior of an effect, in standard deviations of one observation."""
 ALIKE = 0.5
 """The prior probability that all runs do the same."""
-DRAWS = 1024
+DRAWS = 2048
 """Draws from a posterior and of fresh seeds: points that fill the unit cube evenly, the same each time."""
 PLASTIC = 1.1673039782614187
 """The root of x^5 = x + 1, whose powers make evenly spread points in four dimensions."""

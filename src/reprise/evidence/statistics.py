@@ -1,6 +1,6 @@
 """Intervals and error rates: what a few repetitions can say.
 
-Intervals have 95 %, so that each end is passed by chance in 2.5 % of samples.
+Intervals have 95 % unless a level is given, so that each end is passed by chance in 2.5 % of samples.
 """
 
 import math
