@@ -148,8 +148,10 @@ class Toy:
         return begun
 
     def marks(self):
-        """Of the claims, by the last part of their ids."""
-        return {id.rpartition("/")[2]: mark.words for id, mark in frozen.marks(self.tier).items()}
+        """Of the claims, by the last part of their ids, in words."""
+        return {
+            id.rpartition("/")[2]: mark.beside(mark.verdict) for id, mark in frozen.marks(self.tier).items()
+        }
 
     def edit(self, name, **changes):
         """Changes a claim."""

@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 from freezing import ID, KEY, Toy, World
 
+from reprise.cli import main
+from reprise.engine import tiers
 from reprise.ledger import confirm, frozen
 from reprise.report import confirmation
 from reprise.storage import store
@@ -47,7 +49,7 @@ def test_a_confirmation_says_what_was_found(sent):
     assert said["machine"]["hardware"]["cores"] >= 1
     (attempt,) = said["attempts"]
     assert attempt["first_seed"] == frozen.first_seed(ID, 1, "Grüße from afar")
-    assert attempt["level"] == pytest.approx(0.0125)
+    assert attempt["level"] == 0.0125
     assert attempt["sha256"] == toy.experiment.in_attempt(
         frozen.attempt(toy.root, ID, 1)
     ).record()["sha256"]  # fmt: skip
@@ -55,7 +57,7 @@ def test_a_confirmation_says_what_was_found(sent):
         "solid": "confirmed", "lucky": "fell back", "turned": "reversed"
     }  # fmt: skip
     claims = pd.read_csv(folder / "claims.csv").set_index("claim")
-    assert claims["alpha"].to_numpy() == pytest.approx(0.0125)
+    assert set(claims["alpha"]) == {0.0125}
     first = attempt["first_seed"]
     seen = pd.read_parquet(folder / "observations.parquet")
     assert set(seen["seed"].astype(float)) == {first + place for place in range(6)}
@@ -70,6 +72,20 @@ def test_the_next_with_the_same_phrase_has_a_folder_of_its_own(sent):
     assert {each.name for each in folder.parent.iterdir()} == {
         folder.name, f"{folder.name}-2", "no-phrase", "no-phrase-2"
     }  # fmt: skip
+
+
+def test_the_command_says_what_was_confirmed_and_where_it_lies(sent, capsys, monkeypatch):
+    folder, toy = sent
+    monkeypatch.setattr(tiers, "checkout", lambda: toy.root)
+    assert main(["confirm", "--phrase", "mine"]) == 0
+    out = capsys.readouterr().out
+    first = frozen.first_seed(ID, 2, "mine")
+    assert f"{ID}: attempt 2, seeds from {first}, 3 claims, judged at 0.625 %\n" in out
+    assert f"{KEY}/fig1/turned: reversed: reproduced as frozen, contradicted now\n" in out
+    assert "1 of 3 verdicts confirmed; 2 came out otherwise, " in out
+    assert out.endswith(
+        f"{folder.with_name('mine')}: to be sent with claims.lock and ledger.jsonl, as docs/confirm.md says\n"
+    )
 
 
 SOLID = f"{KEY}/fig1/solid"

@@ -238,7 +238,7 @@ def test_a_ledger_that_a_kill_left_ahead_of_the_lock_is_whole(tried):
 
 def test_levels_are_halved_and_their_sum_is_the_error_rate():
     levels = [frozen.alpha_of(number) for number in range(1, 60)]
-    assert levels[:2] == [ALPHA / 2, ALPHA / 4]
+    assert levels[:2] == [0.0125, 0.00625]
     assert sum(levels) <= ALPHA
 
 

@@ -10,6 +10,7 @@ from reprise.engine.check import judge
 from reprise.ledger import frozen
 from reprise.report import card, html, results, sealed
 from reprise.report.build import build
+from reprise.report.claims import marked
 
 
 @pytest.fixture
@@ -62,6 +63,15 @@ def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
     pages = {name: text.decode() for name, text in results.pages(report(toy), toy.root).items()}
     assert "| 2 | never | 0.00625 | 2 | never ended |" in pages["README.md"]
     assert "(fell back in attempt 1 of 2)<br>" in pages[f"{KEY}.md"]
+
+
+def test_a_mark_names_the_frozen_verdict_beside_another(toy):
+    toy.confirm()
+    toy.world.lucky = {}
+    toy.compute(toy.experiment)
+    table = marked(toy.tier, judge(toy.experiment)).set_index("claim")
+    assert table.loc[f"{KEY}/fig1/lucky", "verdict"] != "reproduced"
+    assert table.loc[f"{KEY}/fig1/lucky", "mark"] == "frozen as reproduced, fell back in attempt 1 of 1"
 
 
 def test_a_report_is_out_of_date_once_the_lock_or_the_ledger_changes(toy):

@@ -167,7 +167,7 @@ _RESTORE = f"restore it with: git checkout HEAD {LOCK} {LEDGER}"
 def alpha_of(number: int) -> float:
     """The one-sided level of an experiment's attempt of this number; over all attempts they sum to at most
     `ALPHA`."""
-    return ALPHA / 2**number
+    return round(ALPHA, 9) / 2**number
 
 
 def first_seed(experiment: str, number: int, phrase: str) -> int:
@@ -518,9 +518,10 @@ class Mark(NamedTuple):
     attempts: int
     verdict: str
 
-    @property
-    def words(self) -> str:
-        return f"{self.word} in attempt {self.attempt} of {self.attempts}"
+    def beside(self, verdict: str) -> str:
+        """The mark in words, to stand beside a verdict, which may be another than the frozen one."""
+        words = f"{self.word} in attempt {self.attempt} of {self.attempts}"
+        return words if verdict == self.verdict else f"frozen as {self.verdict}, {words}"
 
 
 def mark(frozen: str, found: Iterable[str]) -> str:

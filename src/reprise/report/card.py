@@ -18,8 +18,9 @@ from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.verdicts import judge_all, setting
+from reprise.ledger import frozen
 from reprise.report import wording
-from reprise.report.claims import Claims, Row, words_of_marks
+from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
 from reprise.report.numbers import duration, number, percent
 from reprise.report.runs import runs
@@ -90,7 +91,8 @@ def _claim_lines(
 ) -> Iterator[Line]:
     paper = registry.paper(definition.paper)
     tables, row = judged(definition, experiment, paper)
-    row = {**row, "mark": words_of_marks(tier).get(definition.id, "")}
+    mark = frozen.marks(tier).get(definition.id)
+    row = {**row, "mark": mark.beside(row["verdict"]) if mark else ""}
     fresh = runs(tier, [experiment.id] if experiment else [])
     contents = Contents(paper, [], {definition.id: row["verdict"]})
     claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))

@@ -149,22 +149,18 @@ class Claims:
 
 
 def marked(tier: Tier, claims: pd.DataFrame) -> pd.DataFrame:
-    """A tier's verdicts with a column `mark`, from `words_of_marks`; empty of a claim without one.
+    """A tier's verdicts with a column `mark`: what attempts say of the frozen verdict, in words; empty if
+    they say nothing.
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
-    """
-    words = words_of_marks(tier)
-    return claims.assign(mark=[words.get(id, "") for id in claims["claim"]])
-
-
-def words_of_marks(tier: Tier) -> dict[str, str]:
-    """Claim -> what attempts in a tier say of its frozen verdict, in words.
 
     Raises:
         RepriseError: if the ledger is damaged.
     """
-    return {id: mark.words for id, mark in frozen.marks(tier).items()}
+    marks = frozen.marks(tier)
+    rows = zip(claims["claim"], claims["verdict"], strict=True)
+    return claims.assign(mark=[marks[id].beside(verdict) if id in marks else "" for id, verdict in rows])
 
 
 def _split(joined: str) -> list[str]:

@@ -166,8 +166,8 @@ class Claim(Part):
     label: str
     """The verdict, or one degree more than it: `not seen here`, `holds in 22 of 32 cells`."""
     mark: str
-    """What attempts to confirm the verdict say, `confirmed in attempt 1 of 2`; empty if none has ended, or if
-    the claim was edited since it was frozen."""
+    """What attempts to confirm the frozen verdict say, `confirmed in attempt 1 of 2`; empty if none has
+    ended, or if the claim was edited since."""
     reason: str
     reason_code: Reason
     """Why it is inconclusive or not run, in one of a few words."""
