@@ -28,7 +28,7 @@ def git(clone, *words):
 
 
 def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkeypatch):
-    """Its commands for a first look and its lines for a notebook; and all figures of the papers are drawn."""
+    """Its commands for a first look, which draw every figure of five papers, and its lines for a notebook."""
     monkeypatch.setenv("BROWSER", "echo %s")
     readme = (clone.root / "README.md").read_text()
     section = readme.split("## Look first\n")[1].split("\n## ")[0]
