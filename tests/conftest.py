@@ -23,6 +23,10 @@ hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine
 hypothesis.settings.load_profile("reprise")
 ROOT = Path(__file__).parents[1]
 RAN = "jing2022/layer_alignment"
+LONGEST = (
+    "test_the_quick_suite_is_green_where_the_page_was_followed",
+    "test_a_second_clone_on_one_core_makes_the_same_bytes_as_the_first_on_two",
+)
 KEPT = ROOT / ".pytest_cache" / "tables"
 """What `kept` has computed, from one test run to the next: ID/DIGEST OF PARAMETERS/KEY.pickle."""
 
@@ -43,6 +47,11 @@ def pytest_collection():
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(items):
+    """Begins with the longest tests: begun last, they would run alone, beside idle processes."""
+    items.sort(key=lambda item: item.name not in LONGEST)
 
 
 @pytest.fixture(scope="session")
