@@ -192,6 +192,36 @@ print(json.dumps(made))
     assert len(set(here.values())) == len(here)
 
 
+OTHER = {"above": "below", "below": "above", "at least": "at most", "at most": "at least", "near": "above"}
+
+
+@pytest.mark.parametrize("id", ["ren2023/dimension", "esser2024/limiting_dynamics", "tian2023/image_filters"])
+def test_an_edit_of_any_cell_of_a_real_claim_is_seen(id):
+    """Also where ideal tables have an error of 0, and where the reference is measured."""
+    experiment = registry.experiment(id)
+
+    def hashes(change):
+        claims = [
+            replace(each, cells={**each.cells, name: change(each.cells[name])})
+            for each in experiment.claims
+            for name in list(each.cells)[:1]
+        ]
+        params = experiment.params()
+        return frozen.digests(claims, experiment.ideal(params), params, experiment.coordinates)
+
+    def larger(measured):
+        return (lambda tables: 1.1 * measured(tables)) if callable(measured) else 1.1 * measured + 0.1
+
+    before = hashes(lambda cell: cell)
+    for change in (
+        lambda cell: replace(cell, relation=OTHER[cell.relation]),
+        lambda cell: replace(cell, reference=larger(cell.reference)),
+        lambda cell: replace(cell, measure=larger(cell.measure)),
+    ):
+        after = hashes(change)
+        assert [claim for claim in before if before[claim] == after[claim]] == []
+
+
 # The ledger.
 
 

@@ -11,6 +11,7 @@ import itertools
 import json
 import math
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -63,6 +64,8 @@ ROUNDING = 1e-12
 """What is smaller counts as 0 there: on ideal tables it is rounding."""
 SHAKEN = 0.2
 """By which share, as a standard deviation, numbers of ideal tables are moved."""
+TRACE = 1e-3
+"""What is added beside, times that share: an error of 0 has no share."""
 
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
@@ -227,7 +230,8 @@ def digests(
     for claim in claims:
         said = _said(judged(claim, whole, params))
         try:
-            other: object = _said(judged(claim, moved, params))
+            with warnings.catch_warnings(action="ignore"):
+                other: object = _said(judged(claim, moved, params))
         except Exception as error:  # shaken tables can lack what a measure looks for
             other = type(error).__name__
         found[claim.id] = store.key_of(said, other)
@@ -251,15 +255,15 @@ def _rounded(value: Any) -> Any:
 
 
 def shaken(tables: Tables, coordinates: Iterable[str] = ()) -> NamedTables:
-    """Tables with each measured number moved by a random share of itself, always the same. Columns of whole
-    numbers stay as they are, and so do those by which rows are found."""
+    """Tables with each measured number moved by a random share of itself, always the same, and off 0. Columns
+    of whole numbers stay as they are, unless all are 0, and so do those by which rows are found."""
     kept, moved = set(coordinates), NamedTables()
     for name, table in tables.items():
         moved[name] = table.copy()
         for column in map(str, table.select_dtypes("float")):
-            if column not in kept and (table[column] % 1).any():
+            if column not in kept and ((table[column] % 1).any() or not table[column].any()):
                 share = stream(0, f"shaken {name} {column}").normal(0, SHAKEN, len(table))
-                moved[name][column] *= 1 + share
+                moved[name][column] = table[column] * (1 + share) + TRACE * abs(share)
     return moved
 
 
