@@ -121,7 +121,7 @@ def _range(chance: pd.DataFrame, column: str) -> str:
     reads=("matching",),
     caption=f"""Table 1 against its reproduction: in each cell the matching score χ+ at zeta = 10 of the
     reproduction less the printed one, which the colour shows too, the verdict on the printed mean (within
-    {MARGINS["score"]:.2f} of it, by the 95 % interval of the difference), and below both means ± standard
+    {MARGINS["score"]:.2f} of it, by the interval of the difference), and below both means ± standard
     deviations, ours over pools and the printed one over 3 repetitions. A column tells through which of
     BatchNorm's statistics the gradient flows; beta is the over-parameterisation and P the number of candidate
     tokens of a field.""",
