@@ -25,6 +25,11 @@ def test_every_confirmation_is_what_its_seeds_say():
         jsonschema.validate(json.loads((folder / "confirmation.json").read_text()), SCHEMA)
 
 
+def test_every_attempt_that_ended_has_its_confirmation():
+    ended = {each.confirmation for each, found in frozen.attempts(ROOT) if found}
+    assert ended <= {folder.name for folder in FOLDERS}
+
+
 def test_the_schema_is_that_of_the_code():
     """Write it anew with: python -m reprise.report.confirmation >confirmations/schema.json"""
     assert confirmation.schema() == SCHEMA
@@ -132,6 +137,17 @@ def other_seeds(folder):
     sealed_again(folder, "observations.parquet", seen.assign(seed="3").to_parquet(index=False))
 
 
+def one_seed_for_all(folder):
+    seen = pd.read_parquet(folder / "observations.parquet")
+    sealed_again(folder, "observations.parquet", seen.assign(seed=seen["seed"][0]).to_parquet(index=False))
+
+
+def seeds_that_are_none(folder):
+    seen = pd.read_parquet(folder / "observations.parquet")
+    names = [f"s{place}" for place in range(len(seen))]
+    sealed_again(folder, "observations.parquet", seen.assign(seed=names).to_parquet(index=False))
+
+
 def a_claim_left_out(folder):
     seen = pd.read_parquet(folder / "observations.parquet")
     sealed_again(folder, "observations.parquet", seen[seen["claim"] != SOLID].to_parquet(index=False))
@@ -150,6 +166,18 @@ FAULTS = {
     another_file: ["observations.parquet: not the file that was written"],
     other_seeds: [f"attempt 1 on {ID}: seed 3 in observations.parquet is none of its seeds"],
     a_claim_left_out: [f"{SOLID}: missing in observations.parquet"],
+    one_seed_for_all: [f"attempt 1 on {ID}: observations.parquet has a seed twice in the same cell"],
+    seeds_that_are_none: [f"attempt 1 on {ID}: seed s0 in observations.parquet is none of its seeds"],
+    lambda folder: in_json(folder, lambda _, each: each["claims"].pop(LUCKY)): [
+        f"{LUCKY}: left out, though attempt 1 was on it, says ledger.jsonl"
+    ],
+    lambda folder: in_json(
+        folder, lambda _, each: each["claims"][SOLID].update(frozen="tied", mark="fell back")
+    ): [f"{SOLID}: frozen as tied, with a chance of"],
+    lambda folder: in_json(folder, lambda _, each: each["claims"][SOLID].update(chance=0.5)): [
+        f"{SOLID}: frozen as reproduced, with a chance of 0.5; it was frozen as reproduced, with"
+    ],
+    lambda folder: in_json(folder, lambda said, _: said.update(attempts=[])): ["attempts: List should have"],
     lambda folder: in_json(folder, lambda _, each: each.update(first_seed=20_000)): [
         f"attempt 1 on {ID} has seeds from 20000; its number and phrase give",
         "is none of its seeds, from 20000",

@@ -264,7 +264,7 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def _phrase(text: str) -> str:
-    if not re.fullmatch(r"[^\x00-\x1f\x7f]{1,100}", text):
+    if not re.fullmatch(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,100}", text):
         raise argparse.ArgumentTypeError("a phrase is a line of 1 to 100 characters")
     return text
 

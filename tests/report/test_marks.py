@@ -43,7 +43,7 @@ def report(toy):
 
 def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
     toy.confirm("mine & yours")
-    frozen.record(toy.root, "never", frozen.load_lock(toy.root).experiments, "c0ffee")
+    toy.record("never")
     page, content = written(toy)
     assert [each["marks"] for each in content["attempts"]] == [{"confirmed": 1, "fell back": 1}, None]
     (paper,) = content["papers"]

@@ -50,10 +50,16 @@ class Fresh(NamedTuple):
     Attributes:
         seeds: how many; None for as many as each test had.
         joined: whether they are judged together with those seen, or alone.
+        rounds: where `seeds` is None, of how many rounds those seen are; the fresh ones are one.
     """
 
     seeds: int | None
     joined: bool
+    rounds: int = 1
+
+    def number(self, seen: int) -> int:
+        """How many there are, for a test that has seen so many."""
+        return seen // self.rounds if self.seeds is None else self.seeds
 
 
 class Chances(NamedTuple):
@@ -67,9 +73,11 @@ class Chances(NamedTuple):
 NONE = Chances(0.0, 0.0, 0.0)
 
 
-def of_verdict(claim: Claim, judgement: Judgement, others: Mapping[str, Judgement], alpha: float) -> float:
-    """The chance that a verdict comes out the same on as many fresh seeds, judged at the same level; NaN of
-    one that is undecided or was not run.
+def of_verdict(
+    claim: Claim, judgement: Judgement, others: Mapping[str, Judgement], alpha: float, rounds: int = 1
+) -> float:
+    """The chance that a verdict comes out the same on as many fresh seeds, or on those of one round of
+    several; NaN of one that is undecided or was not run.
 
     Settings count only in verdicts that rest on them: that a sentence depends on what the paper leaves open,
     or that there is a setting in which it holds. Whether another would come to depend on them is left out.
@@ -77,12 +85,13 @@ def of_verdict(claim: Claim, judgement: Judgement, others: Mapping[str, Judgemen
     Args:
         judgement: over all settings.
         others: in the settings besides the published one.
-        alpha: one-sided.
+        alpha: one-sided, at which the fresh seeds are judged.
+        rounds: of how many rounds the seeds seen are, if the fresh ones are one round.
     """
     verdict = judgement.verdict
     if verdict in ("inconclusive", "not run"):
         return math.nan
-    fresh = Fresh(None, joined=False)
+    fresh = Fresh(None, joined=False, rounds=rounds)
     if verdict == "depends" or (claim.exists and others):
         corrected = each_alpha(len(others) + 1, alpha)
         each = [chances(claim, one, corrected, fresh) for one in (judgement, *others.values())]
@@ -154,7 +163,7 @@ def _of_test(
     if seen.obstacle and not (seen.reason == "few seeds" and fresh.joined and seen.seeds > 1):
         return NONE
     assert seen.estimate is not None
-    seeds = seen.seeds if fresh.seeds is None else fresh.seeds
+    seeds = fresh.number(seen.seeds)
     if isinstance(seen.estimate, Mean | Typical):
         weights, above, below = _of_mean(seen.estimate, seeds, fresh.joined)
     else:
@@ -293,7 +302,7 @@ def _of_runs(
 ) -> Chances:
     """A statement about every run, by the number of units that fail."""
     failing, number = failing_units(comparison, seen)
-    seeds = number if fresh.seeds is None else fresh.seeds
+    seeds = fresh.number(number)
     counts = _count(failing, number, seeds, fresh.joined, ALIKE)
     size = number + seeds if fresh.joined else seeds
     holds = at_most(counts, size, TOLERATED) <= alpha

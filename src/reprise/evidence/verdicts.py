@@ -195,6 +195,33 @@ def _judged(
     return region, others, margins
 
 
+def chances_in_attempts(
+    claims: Iterable[Claim], rounds: Sequence[Tables], params: Settings | None, levels: Sequence[float]
+) -> dict[str, list[float]]:
+    """Claim -> the chance that its verdict comes out the same on the seeds of one fresh round, at each of
+    some one-sided levels; none of a claim that is not reproduced, contradicted or tied.
+
+    Args:
+        rounds, params: as of `judge_all`.
+    """
+    claims = list(claims)
+    found: dict[str, list[float]] = {claim.id: [] for claim in claims}
+    for look in looks(len(rounds)):
+        settings, left = settings_of(join(rounds[: look.rounds]), params), []
+        for claim in claims:
+            is_lacking = bool(claim.needs and differences(claim, params))
+            with reading(f"claim '{claim.id}'", settings.get(BASE, {})):
+                region, others, _ = _judged(claim, {} if is_lacking else settings, look, "")
+            if region.judgement.verdict in ONE_WAY:
+                found[claim.id] = [
+                    chance.of_verdict(claim, region.judgement, others, alpha, look.rounds) for alpha in levels
+                ]
+            elif region.judgement.verdict == "inconclusive":
+                left.append(claim)
+        claims = left
+    return found
+
+
 def next_alpha(look: Look) -> float:
     """The one-sided level at which further seeds are judged: that of the next look, or of the last."""
     return LEVELS[min(look.rounds, len(LEVELS) - 1)]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from reprise.engine import provenance, registry, tiers
 from reprise.engine.check import judge_attempt
-from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.configured import Attempt, ConfiguredExperiment, Tier
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.estimates import ALPHA
@@ -24,7 +24,7 @@ class Confirmed(NamedTuple):
 
     Attributes:
         mark: one of `frozen.MARKS`.
-        chance: that the verdict comes out the same, as it was frozen.
+        chance: that the attempt confirms it, as it was frozen.
     """
 
     claim: str
@@ -55,7 +55,7 @@ def freeze(tier: Tier, ids: list[str], verdicts: pd.DataFrame) -> frozen.Lock:
     runs = [each for each in chosen if each.has_results() and each.experiment.claims]
     if not runs:
         raise RepriseError(f"{tier.results}: nothing has run, so that there is nothing to freeze")
-    return frozen.freeze(runs, verdicts, tier.root)
+    return frozen.freeze(runs, dict(zip(verdicts["claim"], verdicts["verdict"], strict=True)), tier.root)
 
 
 def begin(root: Path, phrase: str) -> list[Attempted]:
@@ -63,7 +63,8 @@ def begin(root: Path, phrase: str) -> list[Attempted]:
     of which nothing stands in `confirmations/` yet, as after a kill, go on instead.
 
     Raises:
-        RepriseError: if nothing is frozen, or no frozen claim can be confirmed.
+        RepriseError: if nothing is frozen, no frozen claim can be confirmed, or the seeds that the phrase
+            gives have been looked at.
     """
     lock = frozen.load_lock(root)
     if not lock.experiments:
@@ -78,12 +79,11 @@ def begin(root: Path, phrase: str) -> list[Attempted]:
     to_try = {
         id: entry for id, each in lock.experiments.items() if (entry := to_confirm(root, id, each)).claims
     }
-    if not to_try:
-        raise RepriseError(
-            f"{root / frozen.LOCK}: no claim to confirm: none was decided, or each was edited since; freeze "
-            "again with: reprise freeze"
-        )
-    return frozen.record(root, phrase, to_try, provenance.commit(root)["commit"])
+
+    def key(id: str, attempt: Attempt) -> str:
+        return tiers.load_tier(to_try[id].tier, root).experiment(id).in_attempt(attempt).key()
+
+    return frozen.record(root, phrase, to_try, provenance.commit(root)["commit"], key)
 
 
 def written(root: Path, confirmation: str) -> Path:
@@ -114,6 +114,8 @@ def run(root: Path, attempted: list[Attempted]) -> None:
     for name, group in groupby(sorted(left, key=lambda each: each.tier), key=lambda each: each.tier):
         tier, own = tiers.load_tier(name, root), list(group)
         runs = {each.experiment: in_attempt(tier, each) for each in own}
+        for each in own:
+            _require_same_code(runs[each.experiment].key(), each)
         targets = [jobs.rule_name(each.name) for each in runs.values()]
         jobs.run(tier, targets, attempts={each.experiment: each.number for each in own})
         for each in own:
@@ -125,12 +127,26 @@ def in_attempt(tier: Tier, attempted: Attempted) -> ConfiguredExperiment:
     return tier.experiment(attempted.experiment).in_attempt(attempted.attempt)
 
 
+def _require_same_code(key: str, attempted: Attempted) -> None:
+    if key != attempted.key:
+        raise RepriseError(
+            f"{attempted.experiment}: attempt {attempted.number} was recorded with other code, settings or "
+            f"libraries than are here now; go on with those of commit {attempted.commit}"
+        )
+
+
 def conclude(run: ConfiguredExperiment, attempted: Attempted) -> None:
-    """Judges a computed attempt, and adds what it found to the ledger."""
+    """Judges a computed attempt, and adds what it found to the ledger.
+
+    Raises:
+        RepriseError: if the results are not of the code and settings with which the attempt was recorded.
+    """
+    record = run.record()
+    _require_same_code(record["key"], attempted)
     judged = verdicts(run, attempted)
     by_claim = dict(zip(judged["claim"], judged["verdict"], strict=True))
     found = {id: by_claim.get(id, frozen.EDITED) for id in attempted.claims}
-    frozen.conclude(run.tier.root, attempted, found, run.record()["sha256"])
+    frozen.conclude(run.tier.root, attempted, found, record["sha256"])
 
 
 def verdicts(run: ConfiguredExperiment, attempted: Attempted) -> pd.DataFrame:
@@ -157,7 +173,7 @@ def outcomes(root: Path, attempted: list[Attempted]) -> list[Confirmed]:
             claim.verdict,
             found.verdicts[id],
             frozen.mark(claim.verdict, [found.verdicts[id]]),
-            1.0 if claim.chance is None else claim.chance,
+            claim.chance(each.number),
         )
         for each, found in frozen.attempts(root)
         if found and (each.experiment, each.number) in own

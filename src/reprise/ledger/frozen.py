@@ -9,7 +9,6 @@ changed, taken out or put in unseen.
 import hashlib
 import itertools
 import json
-import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from reprise.contract.experiment import BASE, NamedTables, Tables
@@ -29,8 +27,9 @@ from reprise.engine.foreign import LARGEST_INTEGER, Id
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import Comparison
 from reprise.evidence.estimates import ALPHA
-from reprise.evidence.verdicts import ONE_WAY, judged, settings_of
+from reprise.evidence.verdicts import ONE_WAY, chances_in_attempts, judged, settings_of
 from reprise.numerics.streams import stream
 from reprise.storage import store
 
@@ -39,6 +38,8 @@ CONFIRMATIONS = "confirmations"
 """The folder in a checkout that holds what attempts found, a folder for each time that they were begun."""
 CONFIRMATION = "confirmation.json"
 NO_PHRASE = "no-phrase"
+FORESEEN = 4
+"""Of how many attempts the chances are frozen; later ones have smaller chances."""
 BLOCKS = 100_000
 """How many blocks of `STRIDE` seeds an attempt's seeds are drawn from."""
 FIRST_BLOCK = 100
@@ -60,6 +61,10 @@ JUDGED = (
 """The columns of a verdict that hold what is judged and what comes of it; the others are words."""
 DIGITS = 6
 """Significant digits of a number in a hash: machines differ in the last ones."""
+ASKED = ("measure", "learned", "premise", "resolution", "course")
+"""What a comparison may ask of tables."""
+WORDS = ("part",)
+"""What of it is words."""
 ROUNDING = 1e-12
 """What is smaller counts as 0 there: on ideal tables it is rounding."""
 SHAKEN = 0.2
@@ -81,13 +86,19 @@ class FrozenClaim(_Line):
     """A claim as it was frozen.
 
     Attributes:
-        judged: hash of what is judged (`judged_hash`).
-        chance: that the verdict comes out the same on fresh seeds; None for one that is not decided.
+        judged: hash of what is judged (`judged_hashes`).
+        chances: that the verdict comes out the same in attempt 1, 2, ..., on as many fresh seeds as the first
+            round has and at the attempt's level; empty for one that is not decided.
     """
 
     judged: Hash
     verdict: str
-    chance: Annotated[float, Field(ge=0, le=1)] | None
+    chances: list[Annotated[float, Field(ge=0, le=1)]]
+
+    def chance(self, number: int) -> float:
+        """That an attempt of this number confirms the verdict; for one beyond the list, the last in it, which
+        is larger than its own."""
+        return self.chances[min(number, len(self.chances)) - 1] if self.chances else 0.0
 
 
 class FrozenExperiment(_Line):
@@ -122,6 +133,7 @@ class Attempted(_Line):
         number: of the attempt among those on the experiment, from 1.
         confirmation: the folder in `CONFIRMATIONS` for what is found; the attempts that were begun together
             share it.
+        key: of the attempt's results, over the code, the settings and the versions of libraries.
         claims: the claims that the attempt may confirm, as they were frozen.
         before: SHA-256 of the line before; empty on the first.
     """
@@ -133,6 +145,7 @@ class Attempted(_Line):
     phrase: Phrase
     confirmation: Folder
     first_seed: Seed
+    key: Hash
     claims: dict[str, FrozenClaim]
     commit: str
     before: str
@@ -184,8 +197,8 @@ def first_seed(experiment: str, number: int, phrase: str) -> int:
 
 def judged_hashes(experiment: Experiment, params: Settings) -> dict[str, str]:
     """Claim -> hash of what is judged: the claim's relation, reference, margin, cells, measure and the rules
-    of judgement, by what the judge says of it on two sets of tables; and the settings, `params` and the other
-    plausible ones. Words, and how code is written, do not enter it.
+    of judgement, by what the judge says of it on several sets of tables (`digests`); and the settings,
+    `params` and the other plausible ones. Words, and how code is written, do not enter it.
 
     Raises:
         RepriseError: if the experiment has no ideal tables, or a claim cannot read them.
@@ -214,8 +227,8 @@ def judged_hashes(experiment: Experiment, params: Settings) -> dict[str, str]:
 def digests(
     claims: Iterable[Claim], ideal: Tables, params: Settings | None, coordinates: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Claim -> digest of all that the judge says of it, words apart, on tables in which every claim is true
-    and on the same tables `shaken`.
+    """Claim -> digest of how its cells are compared and of all that the judge says of it, words apart: on
+    tables in which every claim is true, on these `shaken`, and on these by each change that refutes it.
 
     Args:
         ideal: of the published setting.
@@ -225,17 +238,35 @@ def digests(
         RepriseError: if a claim cannot read the ideal tables.
     """
     tables = NamedTables({name: table.assign(setting=BASE) for name, table in ideal.items()})
-    whole, moved = (settings_of(each, params) for each in (tables, shaken(tables, coordinates)))
+    whole, moved = settings_of(tables, params), shaken(tables, coordinates)
     found = {}
     for claim in claims:
-        said = _said(judged(claim, whole, params))
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                other: object = _said(judged(claim, moved, params))
-        except Exception as error:  # shaken tables can lack what a measure looks for
-            other = type(error).__name__
-        found[claim.id] = store.key_of(said, other)
+        said = [_said(judged(claim, whole, params)), _said_at_most(claim, moved, params)]
+        said += [_said_at_most(claim, change(tables), params) for change in claim.broken_by]
+        compared = {name: _structure(cell) for name, cell in claim.cells.items()}
+        found[claim.id] = store.key_of(compared, said)
     return found
+
+
+def _said_at_most(claim: Claim, tables: Tables, params: Settings | None) -> object:
+    """What the judge says of a claim on tables that may lack what a measure looks for."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            return _said(judged(claim, settings_of(tables, params), params))
+    except Exception as error:
+        return type(error).__name__
+
+
+def _structure(cell: Comparison) -> dict[str, object]:
+    """How a cell is compared, but for what is measured; whether it asks that networks learned, and for a
+    premise."""
+    plain = {
+        name: _rounded(list(value) if isinstance(value, tuple) else value)
+        for name, value in vars(cell).items()
+        if isinstance(value, (str, int, float, tuple)) and name not in WORDS
+    }
+    asked = {name: getattr(cell, name) is not None for name in ASKED}
+    return {**plain, **asked}
 
 
 def _said(row: Mapping[str, Any]) -> object:
@@ -284,15 +315,15 @@ def load_lock(root: Path) -> Lock:
         raise RepriseError(_damaged(root / LOCK, error)) from None
 
 
-def freeze(runs: Sequence[ConfiguredExperiment], claims: pd.DataFrame, root: Path) -> Lock:
+def freeze(runs: Sequence[ConfiguredExperiment], verdicts: Mapping[str, str], root: Path) -> Lock:
     """Freezes the claims of some experiments as they are judged now, and writes `claims.lock`.
 
     Args:
         runs: first rounds, each with results.
-        claims: their verdicts.
+        verdicts: by claim.
     """
-    verdicts = {str(row["claim"]): row for row in claims.to_dict("records")}
     now = {each.id: judged_hashes(each.experiment, each.params) for each in runs}
+    chances = {each.id: _chances(each) for each in runs}
     with _locked(root):
         lock = load_lock(root)
         experiments = dict(lock.experiments)
@@ -303,11 +334,7 @@ def freeze(runs: Sequence[ConfiguredExperiment], claims: pd.DataFrame, root: Pat
                 tier=each.tier.name,
                 first_seeds=sorted({*former, *seen}),
                 claims={
-                    id: FrozenClaim(
-                        judged=hash,
-                        verdict=verdicts[id]["verdict"],
-                        chance=_chance(verdicts[id]["chance_same"]),
-                    )
+                    id: FrozenClaim(judged=hash, verdict=verdicts[id], chances=chances[each.id][id])
                     for id, hash in now[each.id].items()
                 },
             )
@@ -329,8 +356,12 @@ def _first(params: Settings) -> int:
     return params.first_seed if isinstance(params, Seeded) else 0
 
 
-def _chance(value: float) -> float | None:
-    return None if math.isnan(value) else round(value, 4)
+def _chances(each: ConfiguredExperiment) -> dict[str, list[float]]:
+    """Claim -> the chance that its verdict comes out the same, in each of the first attempts."""
+    levels = [alpha_of(number) for number in range(1, FORESEEN + 1)]
+    rounds = [run.tables() for run in each.rounds()]
+    found = chances_in_attempts(each.experiment.claims, rounds, each.params, levels)
+    return {id: [round(chance, 4) for chance in some] for id, some in found.items()}
 
 
 def unchanged(each: ConfiguredExperiment, frozen: Mapping[str, FrozenClaim]) -> dict[str, FrozenClaim]:
@@ -373,9 +404,10 @@ def load_ledger(root: Path) -> list[Attempted | Found]:
         lines.append(read)
         before = store.sha256(line)
         seen.append(before)
-    if known not in seen:
+    has_begun = any(isinstance(each, Found) for each in lines)  # a kill leaves the lock one write behind
+    if known not in seen or (not known and has_begun):
         raise RepriseError(
-            f"{file}: lacks the last line that {LOCK} knows: one was changed or taken out; {_RESTORE}"
+            f"{file}: does not end with the line that {LOCK} knows: one was changed or taken out; {_RESTORE}"
         )
     return lines
 
@@ -429,27 +461,51 @@ def attempt(root: Path, experiment: str, number: int) -> Attempt:
 
 
 def record(
-    root: Path, phrase: str, experiments: Mapping[str, FrozenExperiment], commit: str
+    root: Path,
+    phrase: str,
+    experiments: Mapping[str, FrozenExperiment],
+    commit: str,
+    key: Callable[[str, Attempt], str],
 ) -> list[Attempted]:
-    """Appends an attempt on each of some experiments to the ledger, before anything runs.
+    """Appends an attempt on each of some experiments to the ledger, before anything runs. It goes for the
+    claims that it has a chance to confirm; experiments without any are left out.
 
     Args:
         experiments: id -> its tier, and the claims that may be confirmed.
+        key: the key of the results of an experiment's attempt.
+
+    Raises:
+        RepriseError: if no claim can be confirmed, or the seeds have been looked at.
     """
     with _appending(root) as (earlier, append):
         begun = [each for each in earlier if isinstance(each, Attempted)]
         confirmation = _unused(phrase, {each.confirmation for each in begun}, root / CONFIRMATIONS)
         new = []
         for id, frozen in experiments.items():
-            number = 1 + sum(each.experiment == id for each in begun)
-            new.append(
-                Attempted(
-                    experiment=id, number=number, tier=frozen.tier, phrase=phrase, commit=commit, before="",
-                    first_seed=first_seed(id, number, phrase), claims=frozen.claims,
-                    confirmation=confirmation,
+            own = [each for each in begun if each.experiment == id]
+            number, seed = len(own) + 1, first_seed(id, len(own) + 1, phrase)
+            looked_at = [*frozen.first_seeds, *(each.first_seed for each in own)]
+            if any(abs(seed - other) < STRIDE for other in looked_at):
+                raise RepriseError(
+                    f"{id}: the seeds from {seed}, which this phrase gives, have been looked at; choose "
+                    "another phrase"
                 )
-            )  # fmt: skip
-            append(new[-1])
+            claims = {name: claim for name, claim in frozen.claims.items() if claim.chance(number)}
+            if claims:
+                attempt = Attempt(number, seed)
+                new.append(
+                    Attempted(
+                        experiment=id, number=number, tier=frozen.tier, phrase=phrase, commit=commit,
+                        before="", first_seed=seed, key=key(id, attempt), claims=claims,
+                        confirmation=confirmation,
+                    )
+                )  # fmt: skip
+                append(new[-1])
+        if not new:
+            raise RepriseError(
+                f"{root / LOCK}: no claim to confirm: none was decided, each was edited since, or so many "
+                "seeds cannot confirm it at the attempt's level; freeze again with: reprise freeze"
+            )
     return new
 
 
@@ -513,7 +569,7 @@ class Mark(NamedTuple):
     Attributes:
         word: one of `MARKS`.
         attempt: the number of the first attempt that says so.
-        attempts: how many there were on the experiment, ended or not.
+        attempts: how many there were on the experiment, in any tier, ended or not.
         verdict: the frozen one.
     """
 
@@ -564,9 +620,9 @@ def marks(tier: Tier) -> dict[str, Mark]:
         RepriseError: if the ledger is damaged.
     """
     tries: dict[str, list[tuple[Attempted, str]]] = {}
-    recorded = of_tier(tier)
-    for attempted, ended in recorded:
-        if ended and attempted.experiment in tier.params:
+    every = attempts(tier.root)
+    for attempted, ended in every:
+        if ended and attempted.tier == tier.in_commands and attempted.experiment in tier.params:
             for id in unchanged(tier.experiment(attempted.experiment), attempted.claims):
                 if ended.verdicts[id] != EDITED:
                     tries.setdefault(id, []).append((attempted, ended.verdicts[id]))
@@ -577,7 +633,7 @@ def marks(tier: Tier) -> dict[str, Mark]:
         own = {each.number: now for each, now in some if each.claims[id].verdict == verdict}
         word = mark(verdict, own.values())
         first = next(number for number, now in own.items() if _of_one(verdict, now) == word)
-        total = sum(each.experiment == last.experiment for each, _ in recorded)
+        total = sum(each.experiment == last.experiment for each, _ in every)
         found[id] = Mark(word, first, total, verdict)
     return found
 

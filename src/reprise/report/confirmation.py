@@ -36,8 +36,8 @@ class Claim(_Part):
     """The verdict that was to be confirmed."""
     judged: Hash
     """Of what is judged, as it was frozen."""
-    chance: float | None
-    """That the verdict comes out the same, as it was frozen."""
+    chance: float
+    """That the attempt confirms the verdict, as it was frozen."""
     verdict: str
     """On the attempt's seeds; `edited` if what is judged has changed since the attempt was recorded."""
     mark: str
@@ -69,7 +69,7 @@ class Confirmation(_Part):
     """When they were recorded."""
     machine: dict[str, Any]
     """Command, versions, hardware and arithmetic, as in the record of any result."""
-    attempts: list[Attempt]
+    attempts: Annotated[list[Attempt], Field(min_length=1)]
     files: dict[str, str]
     """The SHA-256 of the two files beside this one."""
 
@@ -131,7 +131,7 @@ def _attempt(attempted: Attempted, found: Found) -> Attempt:
             id: Claim(
                 frozen=claim.verdict,
                 judged=claim.judged,
-                chance=claim.chance,
+                chance=claim.chance(attempted.number),
                 verdict=found.verdicts[id],
                 mark=_mark(claim.verdict, found.verdicts[id]),
             )
@@ -218,9 +218,12 @@ def _of_attempt(attempt: Attempt, phrase: str, claims: pd.DataFrame, seen: pd.Da
     own = seen[seen["claim"].isin(attempt.claims)]
     for id in sorted(_judged(attempt) - set(own["claim"])):
         yield f"{id}: missing in {OBSERVATIONS}"
-    seeds = pd.to_numeric(own["seed"][own["kind"].isin(SEEDED)], errors="coerce").dropna()
-    if odd := [seed for seed in seeds if not 0 <= seed - attempt.first_seed < STRIDE]:
-        yield f"{what}: seed {odd[0]:.0f} in {OBSERVATIONS} is none of its seeds, from {attempt.first_seed}"
+    measured = own[own["kind"].isin(SEEDED) & own["value"].notna()]
+    ours = {str(attempt.first_seed + place) for place in range(STRIDE)}
+    if odd := sorted(set(measured["seed"].astype(str)) - ours):
+        yield f"{what}: seed {odd[0]} in {OBSERVATIONS} is none of its seeds, from {attempt.first_seed}"
+    elif measured.duplicated(["claim", "setting", "cell", "seed"]).any():
+        yield f"{what}: {OBSERVATIONS} has a seed twice in the same cell"
 
 
 def _judged(attempt: Attempt) -> set[str]:
@@ -232,17 +235,29 @@ def _of_records(attempt: Attempt, name: str, root: Path) -> Iterator[str]:
     entry = frozen.load_lock(root).experiments.get(attempt.experiment)
     known = [entry.claims] if entry else []
     for each, found in frozen.attempts(root):
-        if (each.experiment, each.number, each.confirmation) != (attempt.experiment, attempt.number, name):
+        same = (each.experiment, each.number, each.first_seed)
+        if same != (attempt.experiment, attempt.number, attempt.first_seed):
             continue
-        known.append(each.claims)
+        known = [each.claims]
+        if each.confirmation != name:
+            attempted = f"attempt {each.number} on {each.experiment}"
+            yield f"{attempted} lies in {each.confirmation}, says {frozen.LEDGER}"
+        if missing := sorted(set(each.claims) - set(attempt.claims)):
+            yield f"{missing[0]}: left out, though attempt {each.number} was on it, says {frozen.LEDGER}"
         if found and found.sha256 != attempt.sha256:
             yield f"attempt {each.number} on {each.experiment} had other tables, says {frozen.LEDGER}"
         for id, verdict in found.verdicts.items() if found else ():
             if id in attempt.claims and attempt.claims[id].verdict != verdict:
                 yield f"{id}: {attempt.claims[id].verdict}, but {verdict} in {frozen.LEDGER}"
     for id, claim in attempt.claims.items():
-        if not any(id in claims and claims[id].judged == claim.judged for claims in known):
+        said = [claims[id] for claims in known if id in claims and claims[id].judged == claim.judged]
+        if not said:
             yield f"{id}: edited since, or never frozen: no {frozen.LEDGER} or {frozen.LOCK} has its hash"
+        elif (said[0].verdict, said[0].chance(attempt.number)) != (claim.frozen, claim.chance):
+            yield (
+                f"{id}: frozen as {claim.frozen}, with a chance of {claim.chance:g}; it was frozen as "
+                f"{said[0].verdict}, with {said[0].chance(attempt.number):g}"
+            )
 
 
 def _redone(folder: Path) -> list[str]:
