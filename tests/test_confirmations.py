@@ -15,7 +15,7 @@ from reprise.report import confirmation
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = [file.parent for file in sorted((ROOT / "confirmations").glob("*/"))]
+FOLDERS = sorted(folder for folder in (ROOT / "confirmations").iterdir() if folder.is_dir())
 SCHEMA = json.loads((ROOT / "confirmations" / "schema.json").read_text())
 
 
