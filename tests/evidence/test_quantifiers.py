@@ -6,7 +6,7 @@ import pytest
 from stating import stated
 from worlds import judged, rate, sentence
 
-from reprise.evidence.comparison import above, at_least, below
+from reprise.evidence.comparison import above, at_least, below, near
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
@@ -41,6 +41,17 @@ def test_a_true_universal_sentence_is_rarely_contradicted(cells):
 def test_a_tendency_that_is_none_is_rarely_reproduced_though_half_of_the_cells_have_an_effect(cells, seeds):
     effects = [0.6, -0.6] * (cells // 2)
     assert rate(judged(sentence("generic", cells), effects, seeds, WORLDS), "reproduced") <= ALPHA + ERROR
+
+
+def test_one_of_many_cells_can_fail_to_be_alike():
+    """By ranks of ten seeds 2 x 2^-10 x 12 is above the level of a first look, so that t is tested."""
+    cells = {f"{n}": near(column("t", f"{n}"), 0.0, quantity="score", unit="1") for n in range(12)}
+    values = {name: 0.01 * np.linspace(-1, 1, 10) for name in cells}
+    found = judge(stated(cells, quantifier="similar"), {"t": pd.DataFrame(values | {"seed": range(10)})})
+    assert found.verdict == "reproduced"
+    values["3"] = 0.3 + values["3"]
+    found = judge(stated(cells, quantifier="similar"), {"t": pd.DataFrame(values | {"seed": range(10)})})
+    assert (found.verdict, found.deciding) == ("contradicted", "3")
 
 
 @pytest.mark.parametrize(("shared", "verdict"), [(2, "inconclusive"), (5, "reproduced")])

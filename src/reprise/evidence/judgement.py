@@ -30,7 +30,7 @@ from reprise.evidence.observation import (
 )
 from reprise.evidence.quantifiers import Evidence, existential, of_ordering, universal
 from reprise.evidence.rounds import FIRST
-from reprise.evidence.statistics import LEVEL, at_least, at_most, mean_interval, quantile
+from reprise.evidence.statistics import at_least, at_most, mean_interval, quantile
 
 Verdict = Literal["reproduced", "contradicted", "tied", "depends", "inconclusive", "not run"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "contradicted", "tied", "depends", "inconclusive", "not run")
@@ -204,7 +204,7 @@ def decide(
     verdict, reason = found.decision(alpha), ""
     if verdict == "inconclusive":
         code, reason = "crosses", CROSSES
-        if beyond := too_imprecise(comparison, seen.margin):
+        if beyond := too_imprecise(comparison, seen.margin, alpha):
             code, reason = "print too imprecise", beyond
     if verdict == "contradicted" and not seen.resting:
         found = replace(found, fails=1.0)
@@ -249,13 +249,13 @@ def _near(
     return Evidence(max(above_low, below_high), min(1.0, too_low, too_high))
 
 
-def too_imprecise(comparison: Comparison, margin: float) -> str:
-    """Why no run can decide a printed number: its own spread allows for more than the margin; empty if it
-    does not."""
+def too_imprecise(comparison: Comparison, margin: float, alpha: float) -> str:
+    """Why no run can decide a printed number at a one-sided level: its own spread allows for more than the
+    margin; empty if it does not."""
     std, n = comparison.published_std, comparison.published_n
     if std is None or n is None or n < 2:
         return ""
-    half = float(quantile(n - 1, LEVEL)) * std / math.sqrt(n)
+    half = float(quantile(n - 1, 1 - 2 * alpha)) * std / math.sqrt(n)
     if half <= margin:
         return ""
     return f"print too imprecise: of {n} repetitions, its own interval is ± {half:.2g}, beyond ± {margin:.2g}"

@@ -186,12 +186,14 @@ def estimate(comparison: Comparison, effects: np.ndarray, alpha: float) -> Estim
     Args:
         effects: observations less the reference; an infinite one, of a run that diverges, is ordered last.
         alpha: the one-sided level at which one cell can contradict the claim. Signed ranks of n observations
-            reach no smaller one than 2^-n, and are tested where that suffices.
+            reach no smaller one than 2^-n, or beyond one of two edges 2^(1-n), and are tested where that
+            suffices.
     """
     if comparison.kind == "count" or not np.isfinite(effects).all():
         return Median(effects)
     is_printed_mean = comparison.relation == "near" and not callable(comparison.reference)
-    is_ranked = len(effects) >= MIN_RANKED and 2.0 ** -len(effects) <= alpha
+    edges = 2 if comparison.relation == "near" else 1
+    is_ranked = len(effects) >= MIN_RANKED and edges * 2.0 ** -len(effects) <= alpha
     if not is_ranked or is_printed_mean or comparison.jackknife:
         return Mean(effects, comparison.published_std, comparison.published_n)
     return Typical(effects)
