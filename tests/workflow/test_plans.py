@@ -295,7 +295,11 @@ WHERE = "configs/mine.yaml: experiments: jing2022/layer_alignment: "
         (None, ("--config", "paper=[jing2022]"), ["unknown paper '['jing2022']'", *registry.papers()]),
         (None, ("--config", "seeds=3"), ["unknown --config key ['seeds']", "allowed: tier", "paper"]),
         (overriding("seeds: ten"), MINE, [f"{WHERE}key 'seeds' has the value 'ten'", "valid integer"]),
-        (overriding("seed: 1"), MINE, [f"{WHERE}unknown key 'seed' (value 1)", "allowed: objective, first_seed, dim"]),
+        (
+            overriding("seed: 1"),
+            MINE,
+            [f"{WHERE}unknown key 'seed' (value 1)", "allowed: objective, first_seed, dim"],
+        ),
         (overriding('objective: "my/loss.py:mine"'), MINE, ["'my/loss.py:mine': no file ", "/my/loss.py"]),
         (config("tier: mine\nexperiments: [\n"), MINE, ["mine.yaml: line 3, column 1: not readable as YAML"]),
         (other_values_in_a_file_elsewhere, ("--configfile", "mine.yaml"), ["configs/smoke.yaml"]),

@@ -106,6 +106,11 @@ def test_weights_of_unequal_fields_move_as_their_gradients_say(point, layer):
     assert found["speed"] == pytest.approx(float((speed[slow] / speed[fast]).log10()), abs=1e-6)
 
 
+def test_no_filter_is_silent_where_batch_norm_divides_by_its_deviation():
+    """The first batch that this point draws has one, which an attempt to confirm came upon."""
+    assert compute(Params(points=1, first_seed=254480124), Context())["identities"].notna().all(axis=None)
+
+
 def test_no_assumption_and_no_departure():
     assert assumptions(Params()) == []
     assert departures(Params(points=1000)) == []

@@ -39,7 +39,11 @@ def normalised(f: Tensor, f_aug: Tensor) -> list[Tensor]:
 
 def lemma6(rng: Random, largest: int) -> Trained:
     net = random_network(rng, largest)
-    return Trained(net, random_batch(rng, *net.w[:, 0].shape))
+    while True:
+        batch = random_batch(rng, *net.w[:, 0].shape)
+        _, std = statistics(*(net.hidden(x) for x in batch.views))
+        if (std > 0).all():  # a filter that is silent on every input has no variance to divide by
+            return Trained(net, batch)
 
 
 @formula(
