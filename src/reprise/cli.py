@@ -211,7 +211,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "confirm",
         _confirm,
-        "judge frozen claims on seeds that nobody has seen, an attempt that ledger.jsonl records first",
+        "judge frozen claims on fresh seeds: an attempt, which ledger.jsonl records first and which counts "
+        "whatever comes of it",
         has_tier=False,
     ).add_argument(
         "--phrase", type=_phrase, default="", metavar="WORDS",
@@ -584,6 +585,8 @@ def _confirm(options: argparse.Namespace) -> None:
             f"{len(each.claims)} claims, judged at {100 * each.alpha:.4g} %",
             flush=True,
         )
+    for id, reason in confirm.left_out(root, attempted).items():
+        print(f"left out: {id}: {reason}", flush=True)
     print(f"recorded in {root / frozen.LEDGER}, whatever comes of it", flush=True)
     confirm.run(root, attempted)
     folder = confirmation.write(root, attempted)

@@ -355,6 +355,8 @@ def test_what_so_few_seeds_cannot_confirm_is_not_tried(toy):
     (begun,) = toy.record("mine")
     assert f"{KEY}/fig1/solid" not in begun.claims
     assert begun.claims
+    reasons = {f"{KEY}/fig1/solid": "so few seeds cannot confirm it at 1.25 %"}
+    assert confirm.left_out(toy.root, [begun]) == reasons
 
 
 def test_nothing_to_confirm_is_one_line(toy):

@@ -45,7 +45,8 @@ def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
     toy.confirm("mine & yours")
     toy.record("never")
     page, content = written(toy)
-    assert [each["marks"] for each in content["attempts"]] == [{"confirmed": 1, "fell back": 1}, None]
+    marks = {"confirmed": [f"{KEY}/fig1/solid"], "fell back": [f"{KEY}/fig1/lucky"]}
+    assert [each["marks"] for each in content["attempts"]] == [marks, None]
     (paper,) = content["papers"]
     marks = {each["id"]: each["mark"] for each in paper["claims"]}
     assert marks == {

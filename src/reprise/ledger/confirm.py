@@ -1,4 +1,4 @@
-"""Confirms frozen claims on seeds that nobody has seen: records the attempt, runs it, judges it."""
+"""Confirms frozen claims on fresh seeds: records the attempt, runs it, judges it."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -84,6 +84,17 @@ def begin(root: Path, phrase: str) -> list[Attempted]:
         return tiers.load_tier(to_try[id].tier, root).experiment(id).in_attempt(attempt).key()
 
     return frozen.record(root, phrase, to_try, provenance.commit(root)["commit"], key)
+
+
+def left_out(root: Path, attempted: Sequence[Attempted]) -> dict[str, str]:
+    """Claim -> why attempts are not on it, of the frozen and decided claims of their experiments."""
+    lock, reasons = frozen.load_lock(root), {}
+    for each in attempted:
+        for id, claim in lock.experiments[each.experiment].claims.items():
+            if claim.verdict in ONE_WAY and id not in each.claims:
+                hopeless = f"so few seeds cannot confirm it at {100 * each.alpha:.4g} %"
+                reasons[id] = "edited since it was frozen" if claim.chance(each.number) else hopeless
+    return reasons
 
 
 def written(root: Path, confirmation: str) -> Path:

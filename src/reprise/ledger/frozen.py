@@ -1,4 +1,4 @@
-"""Claims that were frozen before they were tried on seeds that nobody had seen.
+"""Claims that were frozen before they were tried on fresh seeds.
 
 `claims.lock` holds for each frozen claim a hash of what is judged, its verdict, and which seeds had been
 looked at. `ledger.jsonl` is the list of attempts to confirm them: a line before an attempt runs, and one with
@@ -45,9 +45,9 @@ BLOCKS = 100_000
 FIRST_BLOCK = 100
 """The first of them, beyond all rounds."""
 MARKS = {
-    "confirmed": "decided, frozen, and decided alike on seeds that nobody had seen",
-    "fell back": "decided, frozen, and not decided alike on seeds that nobody had seen",
-    "reversed": "decided, frozen, and the opposite on seeds that nobody had seen",
+    "confirmed": "frozen, and the same on fresh seeds",
+    "fell back": "frozen, and on fresh seeds neither the same nor the opposite",
+    "reversed": "frozen, and the opposite on fresh seeds",
 }
 """What attempts say of a frozen verdict."""
 EDITED = "edited"
@@ -603,13 +603,15 @@ def _of_one(frozen: str, found: str) -> str:
     return "confirmed" if found == frozen else "fell back"
 
 
-def counted(attempted: Attempted, found: Found) -> dict[str, int]:
-    """How many verdicts of an attempt have each of `MARKS`, and how many claims were edited meanwhile."""
-    words = [
-        EDITED if verdict == EDITED else mark(attempted.claims[id].verdict, [verdict])
+def sorted_by_mark(attempted: Attempted, found: Found) -> dict[str, list[str]]:
+    """The claims of an attempt by what it says of them, one of `MARKS`, or that they were edited since."""
+    words = {
+        id: EDITED if verdict == EDITED else mark(attempted.claims[id].verdict, [verdict])
         for id, verdict in found.verdicts.items()
-    ]
-    return {word: words.count(word) for word in (*MARKS, EDITED) if word in words}
+    }
+    return {
+        word: [id for id in words if words[id] == word] for word in (*MARKS, EDITED) if word in words.values()
+    }
 
 
 def marks(tier: Tier) -> dict[str, Mark]:

@@ -98,7 +98,7 @@ def attempts(tier: Tier) -> list[Attempt]:
             },
             level=each.alpha,
             claims=len(each.claims),
-            marks=None if found is None else frozen.counted(each, found),
+            marks=None if found is None else frozen.sorted_by_mark(each, found),
         )
         for each, found in frozen.of_tier(tier)
     ]

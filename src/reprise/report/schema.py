@@ -377,7 +377,7 @@ class Provenance(Part):
 
 
 class Attempt(Part):
-    """An attempt to confirm claims of one experiment on seeds that nobody had seen."""
+    """An attempt to confirm claims of one experiment on fresh seeds."""
 
     experiment: str
     number: int
@@ -393,8 +393,8 @@ class Attempt(Part):
     """When it was recorded."""
     claims: int
     """How many were to be confirmed."""
-    marks: dict[str, int] | None
-    """How many were confirmed, fell back or were reversed; null if it never ended."""
+    marks: dict[str, list[str]] | None
+    """Those that were confirmed, fell back or were reversed; null if it never ended."""
 
 
 class Recorded(Part):

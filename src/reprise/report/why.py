@@ -8,7 +8,7 @@ from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.observation import Reason
 from reprise.evidence.rounds import LEVELS
-from reprise.ledger import costs, decide
+from reprise.ledger import costs, decide, frozen
 from reprise.report.card import Line, judged, laid_out
 from reprise.report.claims import Row
 from reprise.report.numbers import duration, finite, number
@@ -40,14 +40,16 @@ def why(id: str, tier: Tier, width: int = 100) -> str:
     claim, decided_by = registry.claim(id)
     experiment = tier.experiment(decided_by.id) if decided_by else None
     _, row = judged(claim, experiment, registry.paper(claim.paper))
-    return laid_out(id, _lines(row, experiment), width)
+    return laid_out(id, _lines(row, experiment, tier), width)
 
 
-def _lines(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
+def _lines(row: Row, experiment: ConfiguredExperiment | None, tier: Tier) -> Iterator[Line]:
     yield "verdict", ": ".join(filter(None, (row["verdict"], row["reason"])))
     if row["verdict"] == "not run":
         yield "would decide it", _what_runs(row, experiment)
         return
+    if said := frozen.marks(tier).get(row["claim"]):
+        yield "mark", said.beside(row["verdict"])
     margin = f" ± {number(row['margin'])}" if row["margin"] else ""
     seen = measured(row["kind"], *(finite(row[name]) for name in ("observed", "low", "high")))
     interval = "" if math.isnan(row["level"]) else f" (interval of {100 * row['level']:.3g} %)"
@@ -61,7 +63,7 @@ def _lines(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
     if row["verdict"] == "inconclusive":
         yield from _further(row, experiment)
     elif is_certain:
-        yield "again", "comes out the same: chance has no part in it"
+        yield "again", "should come out the same, at whatever points it is tried"
     else:
         yield "again", f"{likely(row['chance_same'])} likely to come out the same on as many fresh seeds"
 
