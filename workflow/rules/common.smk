@@ -128,6 +128,9 @@ try:
     if workflow.remote_exec:
         RUNS = [run for run in RUNS if own_rules(run.name) & set(sys.argv)]
         JUDGED = []
+    # Figures and tables are drawn from first rounds.
+    FIRST = [run for run in RUNS if run.round == 1 and not run.attempt]
+    DRAWN = [artifact for run in FIRST for artifact in run.experiment.artifacts]
     KEYS = {run.name: run.key() for run in RUNS}
     NEEDS = {run.name: run.needs() for run in RUNS}
 except RepriseError as error:

@@ -47,7 +47,7 @@ for run in filter(shares, RUNS):
             "{LOGGED} {log:q} reprise run {params.run} --tier {TIER.name:q} --share {wildcards.scatteritem}"
 
 
-for artifact in (a for each in CONFIGURED.values() for a in each.experiment.artifacts):
+for artifact in DRAWN:
 
     rule:
         name:
