@@ -12,7 +12,7 @@ from stating import stated
 from reprise.contract import experiment as contract
 from reprise.contract.experiment import BASE
 from reprise.contract.settings import Seeded, ours, unstated
-from reprise.engine import provenance, registry, tiers
+from reprise.engine import memo, provenance, registry, tiers
 from reprise.engine.check import judge
 from reprise.engine.configured import STRIDE, Tier
 from reprise.engine.registry import Experiment, Paper
@@ -90,7 +90,7 @@ class Toy:
         )
         self.kept = []
         kept = SimpleNamespace(value=self.value, is_current=lambda: True)
-        monkeypatch.setattr(frozen.memo, "of_package", lambda: kept)
+        monkeypatch.setattr(memo, "of_package", lambda: kept)
         monkeypatch.setattr(provenance, "commit", lambda root: {"commit": "c0ffee"})
         monkeypatch.setattr(jobs, "run", self.run_jobs)
 

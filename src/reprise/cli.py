@@ -597,7 +597,7 @@ def _confirm(options: argparse.Namespace) -> None:
     expected, low, high = confirm.changes_expected([each.chance for each in outcomes])
     print(
         f"{len(outcomes) - len(moved)} of {len(outcomes)} verdicts confirmed; {len(moved)} came out "
-        f"otherwise, {expected:.1f} expected by their printed chances (95 % of the time {low} to {high})"
+        f"otherwise, {expected:.1f} expected by their frozen chances (95 % of the time {low} to {high})"
     )
     print(f"{folder}: to be sent with {frozen.LOCK} and {frozen.LEDGER}, as docs/confirm.md says")
 

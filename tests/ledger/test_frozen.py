@@ -22,7 +22,7 @@ from reprise.evidence.estimates import ALPHA
 from reprise.evidence.judgement import judge
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import ONE_WAY, chances_in_attempts, judge_all
-from reprise.ledger import confirm, frozen, jobs
+from reprise.ledger import confirm, frozen, jobs, judged
 from reprise.ledger.frozen import LEDGER, LOCK
 from reprise.report import confirmation
 
@@ -145,9 +145,9 @@ def test_how_a_measure_is_written_does_not_matter(tried):
 
 
 def test_another_setting_loses_all_marks_and_another_first_seed_none(tried):
-    hashes = frozen.judged_hashes(tried.experiment.experiment, tried.params)
+    hashes = judged.judged_hashes(tried.experiment.experiment, tried.params)
     later = tried.params.model_copy(update={"first_seed": 70_000})
-    assert frozen.judged_hashes(tried.experiment.experiment, later) == hashes
+    assert judged.judged_hashes(tried.experiment.experiment, later) == hashes
     tried.params = tried.params.model_copy(update={"width": 9})
     assert tried.marks() == {}
 
@@ -175,11 +175,11 @@ def test_hashes_of_real_claims_are_those_of_another_process():
     program = f"""
 import json, warnings
 from reprise.engine import registry
-from reprise.ledger import frozen
+from reprise.ledger import judged
 warnings.simplefilter("ignore")
 made = {{}}
 for each in map(registry.experiment, {ids}):
-    made |= frozen.digests(each.claims, each.ideal(each.params()), each.params(), each.coordinates)
+    made |= judged.digests(each.claims, each.ideal(each.params()), each.params(), each.coordinates)
 print(json.dumps(made))
 """
     done = subprocess.run(
@@ -188,7 +188,7 @@ print(json.dumps(made))
     )  # fmt: skip
     here = {}
     for each in map(registry.experiment, ids):
-        here |= frozen.digests(each.claims, each.ideal(each.params()), each.params(), each.coordinates)
+        here |= judged.digests(each.claims, each.ideal(each.params()), each.params(), each.coordinates)
     assert json.loads(done.stdout) == here
     assert len(set(here.values())) == len(here)
 
@@ -208,7 +208,7 @@ def test_an_edit_of_any_cell_of_a_real_claim_is_seen(id):
             for name in list(each.cells)[:1]
         ]
         params = experiment.params()
-        return frozen.digests(claims, experiment.ideal(params), params, experiment.coordinates)
+        return judged.digests(claims, experiment.ideal(params), params, experiment.coordinates)
 
     def larger(measured):
         return (lambda tables: 1.1 * measured(tables)) if callable(measured) else 1.1 * measured + 0.1

@@ -181,7 +181,7 @@ class ConfiguredExperiment:
 
     @property
     def is_seeded(self) -> bool:
-        """Whether chance has a part in it."""
+        """Tells if chance has a part in it."""
         return isinstance(self.tier.params[self.id], Seeded)
 
     def rounds(self) -> "list[ConfiguredExperiment]":
@@ -202,7 +202,7 @@ class ConfiguredExperiment:
 
     @property
     def in_commands(self) -> str:
-        """What follows `reprise run` in the command that makes its results, but for the tier."""
+        """The words after `reprise run` in the command that makes its results, without the tier."""
         if self.attempt:
             return f"{self.id} --attempt {self.attempt.number}"
         return self.id if self.round == 1 else f"{self.id} --round {self.round}"

@@ -30,7 +30,7 @@ from reprise.evidence.region import each_alpha
 from reprise.evidence.statistics import LEVEL, at_most, quantile, welch_error
 
 PRIOR_SCALE = 2.0
-"""Of the Cauchy prior of an effect, in standard deviations of one observation."""
+"""The scale of the Cauchy prior of an effect, in standard deviations of one observation."""
 ALIKE = 0.5
 """The prior probability that all runs do the same."""
 DRAWS = 2048
@@ -114,7 +114,7 @@ def with_more(claim: Claim, judgement: Judgement, seeds: int, alpha: float) -> f
 
 
 def chances(claim: Claim, judgement: Judgement, alpha: float, fresh: Fresh) -> Chances:
-    """What fresh seeds would make of a claim in one setting, at a one-sided level."""
+    """The chances of each verdict on a claim in one setting, on fresh seeds at a one-sided level."""
     if claim.misprint:
         printed = {name: each for name, each in judgement.tests.items() if not name.startswith(CORRECTED)}
         mended = {name: each for name, each in judgement.tests.items() if name not in printed}

@@ -35,7 +35,7 @@ class Look(NamedTuple):
 
     @property
     def level(self) -> float:
-        """Of the interval that holds what no test of this look rejects."""
+        """The level of the interval that holds all values which no test of this look rejects."""
         return 1 - 2 * self.alpha
 
 

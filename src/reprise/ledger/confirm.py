@@ -176,7 +176,7 @@ def claims_of(run: ConfiguredExperiment, attempted: Attempted) -> list[Claim]:
 
 
 def outcomes(root: Path, attempted: list[Attempted]) -> list[Confirmed]:
-    """What ended attempts say, claim by claim."""
+    """The outcome on each claim of the attempts that have ended."""
     own = {(each.experiment, each.number) for each in attempted}
     return [
         Confirmed(

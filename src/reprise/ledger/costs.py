@@ -75,7 +75,7 @@ class ExperimentCost:
 
 @dataclass(frozen=True)
 class RoundCost:
-    """What a round of an experiment takes on this machine.
+    """The time that a round of an experiment takes on this machine.
 
     Attributes:
         core_minutes: of all its jobs.

@@ -8,29 +8,23 @@ changed, taken out or put in unseen.
 
 import hashlib
 import itertools
-import json
 import re
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
-from reprise.contract.experiment import BASE, NamedTables, Tables
 from reprise.contract.settings import Seeded, Settings, shortened
-from reprise.engine import memo, provenance
+from reprise.engine import provenance
 from reprise.engine.configured import STRIDE, Attempt, ConfiguredExperiment, Tier
 from reprise.engine.foreign import LARGEST_INTEGER, Id
-from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError, unknown
-from reprise.evidence.claim import Claim
-from reprise.evidence.comparison import Comparison
 from reprise.evidence.estimates import ALPHA
-from reprise.evidence.verdicts import ONE_WAY, chances_in_attempts, judged, settings_of
-from reprise.numerics.streams import stream
+from reprise.evidence.verdicts import ONE_WAY, chances_in_attempts
+from reprise.ledger.judged import judged_hashes
 from reprise.storage import store
 
 LOCK, LEDGER = provenance.FROZEN
@@ -52,25 +46,6 @@ MARKS = {
 """What attempts say of a frozen verdict."""
 EDITED = "edited"
 """In place of the verdict on a claim of which what is judged has changed since the attempt was recorded."""
-JUDGED = (
-    "claim", "kind", "quantifier", "exists", "verdict", "here", "stands", "every", "cells", "settings",
-    "observed", "low", "high", "relation", "reference", "margin", "smallest", "effect", "published",
-    "published_std", "published_n", "verdict_half_margin", "verdict_twice_margin", "p_reproduced",
-    "p_contradicted", "p_tied", "seeds", "unit",
-)  # fmt: skip
-"""The columns of a verdict that hold what is judged and what comes of it; the others are words."""
-DIGITS = 6
-"""Significant digits of a number in a hash: machines differ in the last ones."""
-ASKED = ("measure", "learned", "premise", "resolution", "course")
-"""What a comparison may ask of tables."""
-WORDS = ("part",)
-"""What of it is words."""
-ROUNDING = 1e-12
-"""What is smaller counts as 0 there: on ideal tables it is rounding."""
-SHAKEN = 0.2
-"""By which share, as a standard deviation, numbers of ideal tables are moved."""
-TRACE = 1e-3
-"""What is added beside, times that share: an error of 0 has no share."""
 
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
@@ -190,112 +165,6 @@ def first_seed(experiment: str, number: int, phrase: str) -> int:
     """The first seed of an attempt. Nothing else that anyone could change enters it."""
     digest = hashlib.sha256(f"{experiment}\n{number}\n{phrase}".encode()).digest()
     return STRIDE * (FIRST_BLOCK + int.from_bytes(digest[:8], "big") % BLOCKS)
-
-
-# What is judged.
-
-
-def judged_hashes(experiment: Experiment, params: Settings) -> dict[str, str]:
-    """Claim -> hash of what is judged: the claim's relation, reference, margin, cells, measure and the rules
-    of judgement, by what the judge says of it on several sets of tables (`digests`); and the settings,
-    `params` and the other plausible ones. Words, and how code is written, do not enter it.
-
-    Raises:
-        RepriseError: if the experiment has no ideal tables, or a claim cannot read them.
-    """
-    settings = {
-        name: each.model_dump(mode="json", exclude={"first_seed"})
-        for name, each in experiment.settings(params).items()
-    }
-
-    def said() -> list[list[str]]:
-        published = experiment.params()
-        if not experiment.has_ideal:
-            raise RepriseError(
-                f"{experiment.id}: without ideal tables nobody can tell if a claim was edited; write them "
-                f"({experiment.module}.ideal) to freeze its claims"
-            )
-        ideal = experiment.ideal(published)
-        return [
-            [*each] for each in digests(experiment.claims, ideal, published, experiment.coordinates).items()
-        ]
-
-    kept = memo.of_package().value(f"judged {experiment.id}", said)
-    return {id: store.key_of(settings, digest)[:16] for id, digest in kept}
-
-
-def digests(
-    claims: Iterable[Claim], ideal: Tables, params: Settings | None, coordinates: Iterable[str] = ()
-) -> dict[str, str]:
-    """Claim -> digest of how its cells are compared and of all that the judge says of it, words apart: on
-    tables in which every claim is true, on these `shaken`, and on these by each change that refutes it.
-
-    Args:
-        ideal: of the published setting.
-        params: the published ones.
-
-    Raises:
-        RepriseError: if a claim cannot read the ideal tables.
-    """
-    tables = NamedTables({name: table.assign(setting=BASE) for name, table in ideal.items()})
-    whole, moved = settings_of(tables, params), shaken(tables, coordinates)
-    found = {}
-    for claim in claims:
-        said = [_said(judged(claim, whole, params)), _said_at_most(claim, moved, params)]
-        said += [_said_at_most(claim, change(tables), params) for change in claim.broken_by]
-        compared = {name: _structure(cell) for name, cell in claim.cells.items()}
-        found[claim.id] = store.key_of(compared, said)
-    return found
-
-
-def _said_at_most(claim: Claim, tables: Tables, params: Settings | None) -> object:
-    """What the judge says of a claim on tables that may lack what a measure looks for."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            return _said(judged(claim, settings_of(tables, params), params))
-    except Exception as error:
-        return type(error).__name__
-
-
-def _structure(cell: Comparison) -> dict[str, object]:
-    """How a cell is compared, but for what is measured; whether it asks that networks learned, and for a
-    premise."""
-    plain = {
-        name: _rounded(list(value) if isinstance(value, tuple) else value)
-        for name, value in vars(cell).items()
-        if isinstance(value, (str, int, float, tuple)) and name not in WORDS
-    }
-    asked = {name: getattr(cell, name) is not None for name in ASKED}
-    return {**plain, **asked}
-
-
-def _said(row: Mapping[str, Any]) -> object:
-    """What a verdict says, without words."""
-    listed = {name: json.loads(row[name] or "[]") for name in ("cells", "settings")}
-    return _rounded({**{name: row[name] for name in JUDGED}, **listed})
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _rounded(each) for name, each in value.items()}
-    if isinstance(value, list):
-        return list(map(_rounded, value))
-    if isinstance(value, float):
-        return f"{0.0 if abs(value) < ROUNDING else value:.{DIGITS}g}"
-    return value.item() if hasattr(value, "item") else value
-
-
-def shaken(tables: Tables, coordinates: Iterable[str] = ()) -> NamedTables:
-    """Tables with each measured number moved by a random share of itself, always the same, and off 0. Columns
-    of whole numbers stay as they are, unless all are 0, and so do those by which rows are found."""
-    kept, moved = set(coordinates), NamedTables()
-    for name, table in tables.items():
-        moved[name] = table.copy()
-        for column in map(str, table.select_dtypes("float")):
-            if column not in kept and ((table[column] % 1).any() or not table[column].any()):
-                share = stream(0, f"shaken {name} {column}").normal(0, SHAKEN, len(table))
-                moved[name][column] = table[column] * (1 + share) + TRACE * abs(share)
-    return moved
 
 
 # The lock.

@@ -41,6 +41,7 @@ def test_no_verdict_flips_with_the_kernel_and_as_few_change_as_their_chances_say
     assert not first[numbers].equals(second[numbers])  # they do round otherwise
     pairs = pd.DataFrame({"first": first["verdict"], "second": second["verdict"]})
     decided = pairs[pairs["first"].isin(ONE_WAY)]
+    assert len(decided) >= 40  # of 123 in the tier `default`
     moved = decided[decided["first"] != decided["second"]]
     assert not moved["second"].isin(ONE_WAY).any(), moved
     _, _, most = changes_expected(list(first.loc[decided.index, "chance_same"]))
