@@ -23,6 +23,7 @@ include: "workflow/rules/report.smk"
 onstart:
     record_host()
     check_accounting()
+    start_server()
     estimates = [plan.estimate(CONFIGURED[e.id], SHARE_MINUTES) for e in INCLUDED]
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
 

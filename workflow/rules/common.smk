@@ -174,7 +174,6 @@ if missing := plan.missing_lines(
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
 LOGS = f"{RESULTS}/logs"
-BENCHMARKS = f"{RESULTS}/benchmarks"
 
 
 # Jobs find `reprise` beside the interpreter that runs Snakemake, also on a cluster's nodes, where no environment is
@@ -312,6 +311,21 @@ def record_host():
     """Writes which machine holds the locks of this folder, for workflow/scripts/unlock."""
     with open(".snakemake/host", "w", encoding="utf-8") as file:
         file.write(f"{socket.gethostname()}\n")
+
+
+def start_server():
+    """Starts the server that runs this machine's jobs in forks, where the system and the file system allow it."""
+    listener, address = socket.socket(socket.AF_UNIX), ".snakemake/forkserver"
+    try:
+        Path(address).unlink(missing_ok=True)  # of a run before
+        listener.bind(address)
+        listener.listen(1000)
+    except OSError:
+        return
+    if not hasattr(os, "pidfd_open"):
+        return
+    command = [sys.executable, "-m", "reprise.forkserver", str(listener.fileno())]
+    subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
 
 
 def check_accounting():

@@ -13,8 +13,6 @@ for run in RUNS:
             **tables(run),
         log:
             f"{LOGS}/{run.name}.log",
-        benchmark:
-            f"{BENCHMARKS}/{run.name}.tsv"
         priority: plan.priority(NEEDS[run.name])
         threads: 1 if shares(run) else cores(run)
         resources:
@@ -35,8 +33,6 @@ for run in filter(shares, RUNS):
             temp(touch(f"{RESULTS}/{run.name}/.{KEYS[run.name]}.{{scatteritem}}")),
         log:
             f"{LOGS}/{run.name}.{{scatteritem}}.log",
-        benchmark:
-            f"{BENCHMARKS}/{run.name}.{{scatteritem}}.tsv"
         priority: plan.priority(NEEDS[run.name])
         threads: cores(run)
         resources:
@@ -63,8 +59,6 @@ for artifact in DRAWN:
             **drawing(artifact),
         log:
             f"{LOGS}/{artifact.id}.log",
-        benchmark:
-            f"{BENCHMARKS}/{artifact.id}.tsv"
         localrule: True
         resources:
             **QUICK,
@@ -98,8 +92,6 @@ for paper in JUDGED:
             ),
         log:
             f"{LOGS}/{paper.key}/claims.log",
-        benchmark:
-            f"{BENCHMARKS}/{paper.key}/claims.tsv"
         localrule: True
         resources:
             **QUICK,

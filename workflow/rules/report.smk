@@ -16,8 +16,6 @@ rule report:
         again("report", f"{RESULTS}/report.html", partial(sealed.is_reported, TIER)),
     log:
         f"{LOGS}/report.log",
-    benchmark:
-        f"{BENCHMARKS}/report.tsv"
     localrule: True
     resources:
         **QUICK,

@@ -1,0 +1,209 @@
+"""Runs commands in forks of one process that has imported what they need, so that a job of Snakemake starts in
+milliseconds instead of seconds.
+
+Snakemake's main process starts the server (workflow/rules/common.smk), which ends with it;
+workflow/scripts/forked is the client. A request is a JSON object with the words of a command line (`words`), the
+folder (`folder`) and the environment (`environment`), sent with the client's three standard files. The reply is
+`ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell gives it (`code`), its CPU
+seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The reply is empty where a command needs
+a process of its own: after an edit of the code, or in another environment than the first command's, which libraries
+may have read while they were imported.
+"""
+
+import atexit
+import gc
+import json
+import os
+import selectors
+import signal
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any, NoReturn
+
+from reprise.__main__ import main
+
+ACCEPTED = b"+"
+OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
+"""Environment variables that differ between jobs and that no library reads."""
+OF_THREADS = "_NUM_THREADS"
+"""End of the names of environment variables that do not count: a command computes in one thread."""
+MODULES = {
+    "run": ("reprise.cli", "torch", "reprise.numerics.compiled", "scipy.stats"),
+    "draw": ("reprise.cli", "reprise.plotting.style"),
+    "check": ("reprise.cli",),
+    "report": ("reprise.cli", "reprise.report.html"),
+}
+"""Command -> what the server imports before the command's first fork, which needs it anyway."""
+PATIENCE = 5.0
+"""Seconds that a client may take to send its request."""
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A running fork.
+
+    Attributes:
+        ended: readable once the process has ended.
+        client: readable once the client is gone.
+    """
+
+    process: int
+    ended: int
+    client: socket.socket
+
+
+class Server:
+    """Serves until the process that started the server has ended, and then until the last job has.
+
+    Args:
+        listener: a bound Unix socket.
+    """
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self._interruption = signal.getsignal(signal.SIGINT)
+        self._environment: dict[str, str] = {}
+        self._jobs: list[_Job] = []
+        self._selector = selectors.DefaultSelector()
+
+    def serve(self) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the jobs, which are in the same group
+        parent = os.pidfd_open(os.getppid())
+        watched = self._selector
+        watched.register(self._listener, selectors.EVENT_READ, self._accept)
+        watched.register(parent, selectors.EVENT_READ, lambda: watched.unregister(parent))
+        while self._jobs or parent in watched.get_map():
+            for key, _ in watched.select():
+                if key.fd in watched.get_map():  # else another event of this round has ended it
+                    key.data()
+
+    def _accept(self) -> None:
+        """Starts the job of the next client, unless it needs a process of its own."""
+        client, _ = self._listener.accept()
+        client.settimeout(PATIENCE)
+        files: list[int] = []
+        try:
+            files, request = _request(client)
+            if self._can_serve(request):
+                client.sendall(ACCEPTED)
+                self._start(client, request, files)
+            else:
+                client.close()
+        except (OSError, ValueError, KeyError, TypeError):  # of a client that is gone, or is none
+            client.close()
+        finally:
+            for file in files:
+                os.close(file)
+
+    def _can_serve(self, request: Mapping[str, Any]) -> bool:
+        environment = {
+            name: value
+            for name, value in request["environment"].items()
+            if name not in OF_THE_SHELL and not name.endswith(OF_THREADS)
+        }
+        if not self._environment:
+            self._environment = environment
+            os.environ.clear()
+            os.environ.update(environment, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+        return environment == self._environment and _import(request["words"])
+
+    def _start(self, client: socket.socket, request: Mapping[str, Any], files: Sequence[int]) -> None:
+        process = os.fork()
+        if process:
+            job = _Job(process, os.pidfd_open(process), client)
+            self._jobs.append(job)
+            self._selector.register(job.ended, selectors.EVENT_READ, partial(self._finish, job))
+            self._selector.register(client, selectors.EVENT_READ, partial(self._kill, job))
+            return
+        with suppress(BaseException):
+            for other in (self._listener, client, *(job.client for job in self._jobs)):
+                other.close()  # a client sees by the end of its connection that the server is gone
+            signal.signal(signal.SIGINT, self._interruption)
+            _become(request["words"], request["folder"], request["environment"], files)
+        os._exit(70)
+
+    def _kill(self, job: _Job) -> None:
+        """Kills a job whose client is gone."""
+        self._selector.unregister(job.client)
+        os.kill(job.process, signal.SIGKILL)
+
+    def _finish(self, job: _Job) -> None:
+        """Tells the client how its job ended."""
+        _, status, usage = os.wait4(job.process, 0)
+        code = os.waitstatus_to_exitcode(status)
+        reply = {
+            "code": code if code >= 0 else 128 - code,
+            "cpu_time": usage.ru_utime + usage.ru_stime,
+            "max_rss": usage.ru_maxrss / 1024,
+        }
+        with suppress(OSError):
+            job.client.sendall(json.dumps(reply).encode())
+        for watched in (job.ended, job.client):
+            with suppress(KeyError):
+                self._selector.unregister(watched)
+        job.client.close()
+        os.close(job.ended)
+        self._jobs.remove(job)
+
+
+def _request(client: socket.socket) -> tuple[list[int], dict]:
+    """The client's standard files and what it asks for."""
+    start, files, _, _ = socket.recv_fds(client, 1, 3)
+    parts = [start]
+    while parts[-1]:
+        parts.append(client.recv(1 << 16))
+    return files, json.loads(b"".join(parts))
+
+
+def _import(words: Sequence[str]) -> bool:
+    """Imports what a command needs; returns False if the code has been edited since it was imported, or cannot be
+    imported."""
+    try:
+        for module in MODULES.get(words[0], ("reprise.cli",)):
+            if module not in sys.modules:
+                import_module(module)
+                gc.collect()
+                gc.freeze()  # no later search for garbage writes to pages that forks share
+        from reprise.engine import memo
+
+        return memo.of_package().is_current()
+    except Exception:
+        return False
+
+
+def _become(
+    words: Sequence[str], folder: str, environment: Mapping[str, str], files: Sequence[int]
+) -> NoReturn:
+    """Runs the command line in this process, as if it had been started by a shell."""
+    from reprise.engine import memo
+
+    code = 1
+    try:
+        for number, file in enumerate(files):
+            os.dup2(file, number)
+        os.chdir(folder)
+        os.environ.clear()
+        os.environ.update(environment)
+        sys.argv = ["reprise", *words]
+        atexit._clear()  # what the server would do at its own end
+        atexit.register(memo.of_package().write)
+        code = main()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        with suppress(BaseException):
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    Server(socket.socket(fileno=int(sys.argv[1]))).serve()
