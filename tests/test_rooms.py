@@ -16,6 +16,7 @@ PAPERS = "reprise.papers"
 OURS = "reprise.annex.ours"
 COMMANDS = (
     "reprise.__main__",
+    "reprise.forkserver",
     "reprise.cli",
     "reprise.engine",
     "reprise.ledger",

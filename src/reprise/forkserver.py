@@ -1,13 +1,13 @@
-"""Runs commands in forks of one process that has imported what they need, so that a job of Snakemake starts in
+"""Runs commands in forks of one process that has imported what they need: a job of Snakemake then starts in
 milliseconds instead of seconds.
 
 Snakemake's main process starts the server (workflow/rules/common.smk), which ends with it;
-workflow/scripts/forked is the client. A request is a JSON object with the words of a command line (`words`), the
-folder (`folder`) and the environment (`environment`), sent with the client's three standard files. The reply is
-`ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell gives it (`code`), its CPU
-seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The reply is empty where a command needs
-a process of its own: after an edit of the code, or in another environment than the first command's, which libraries
-may have read while they were imported.
+workflow/scripts/forked is the client. A request is a line, a JSON object with the words of a command line
+(`words`), the folder (`folder`) and the environment (`environment`), sent with the client's three standard
+files. The reply is `ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell
+gives it (`code`), its CPU seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The
+reply is empty where a command needs a process of its own: after an edit of the code, or in another folder or
+environment than the first command's, which may have been read while modules were imported.
 """
 
 import atexit
@@ -33,10 +33,10 @@ OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
 OF_THREADS = "_NUM_THREADS"
 """End of the names of environment variables that do not count: a command computes in one thread."""
 MODULES = {
-    "run": ("reprise.cli", "torch", "reprise.numerics.compiled", "scipy.stats"),
-    "draw": ("reprise.cli", "reprise.plotting.style"),
-    "check": ("reprise.cli",),
-    "report": ("reprise.cli", "reprise.report.html"),
+    "run": ("reprise.cli", "scipy.stats", "torch", "torchvision.transforms.v2", "numba"),
+    "draw": ("reprise.cli", "scipy.stats", "reprise.plotting.style"),
+    "check": ("reprise.cli", "scipy.stats"),
+    "report": ("reprise.cli", "scipy.stats", "reprise.report.html"),
 }
 """Command -> what the server imports before the command's first fork, which needs it anyway."""
 PATIENCE = 5.0
@@ -110,7 +110,8 @@ class Server:
             self._environment = environment
             os.environ.clear()
             os.environ.update(environment, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-        return environment == self._environment and _import(request["words"])
+        is_alike = environment == self._environment and request["folder"] == os.getcwd()
+        return is_alike and _import(request["words"])
 
     def _start(self, client: socket.socket, request: Mapping[str, Any], files: Sequence[int]) -> None:
         process = os.fork()
@@ -124,7 +125,7 @@ class Server:
             for other in (self._listener, client, *(job.client for job in self._jobs)):
                 other.close()  # a client sees by the end of its connection that the server is gone
             signal.signal(signal.SIGINT, self._interruption)
-            _become(request["words"], request["folder"], request["environment"], files)
+            _become(request["words"], request["environment"], files)
         os._exit(70)
 
     def _kill(self, job: _Job) -> None:
@@ -153,32 +154,33 @@ class Server:
 
 def _request(client: socket.socket) -> tuple[list[int], dict]:
     """The client's standard files and what it asks for."""
-    start, files, _, _ = socket.recv_fds(client, 1, 3)
-    parts = [start]
-    while parts[-1]:
-        parts.append(client.recv(1 << 16))
-    return files, json.loads(b"".join(parts))
+    content, files, _, _ = socket.recv_fds(client, 1, 3)
+    while not content.endswith(b"\n"):
+        more = client.recv(1 << 16)
+        if not more:
+            raise ConnectionError("a request ends with a new line")
+        content += more
+    return files, json.loads(content)
 
 
 def _import(words: Sequence[str]) -> bool:
-    """Imports what a command needs; returns False if the code has been edited since it was imported, or cannot be
-    imported."""
+    """Imports what a command needs; returns False if the code cannot be imported or has been edited since."""
     try:
-        for module in MODULES.get(words[0], ("reprise.cli",)):
-            if module not in sys.modules:
-                import_module(module)
-                gc.collect()
-                gc.freeze()  # no later search for garbage writes to pages that forks share
-        from reprise.engine import memo
+        missing = [name for name in MODULES.get(words[0], ("reprise.cli",)) if name not in sys.modules]
+        for name in missing:
+            import_module(name)
+        from reprise.engine import memo, registry
 
+        registry.papers()  # imports their claims
+        if missing:
+            gc.collect()
+            gc.freeze()  # no later search for garbage writes to pages that forks share
         return memo.of_package().is_current()
     except Exception:
         return False
 
 
-def _become(
-    words: Sequence[str], folder: str, environment: Mapping[str, str], files: Sequence[int]
-) -> NoReturn:
+def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequence[int]) -> NoReturn:
     """Runs the command line in this process, as if it had been started by a shell."""
     from reprise.engine import memo
 
@@ -186,7 +188,11 @@ def _become(
     try:
         for number, file in enumerate(files):
             os.dup2(file, number)
-        os.chdir(folder)
+        for number, name in ((1, "stdout"), (2, "stderr")):  # those of the server know its files
+            old = getattr(sys, name)
+            is_in_lines = number == 2 or os.isatty(number)
+            buffering = 1 if is_in_lines else -1
+            setattr(sys, name, os.fdopen(number, "w", buffering, old.encoding, old.errors, closefd=False))
         os.environ.clear()
         os.environ.update(environment)
         sys.argv = ["reprise", *words]

@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -315,17 +316,16 @@ def record_host():
 
 def start_server():
     """Starts the server that runs this machine's jobs in forks, where the system and the file system allow it."""
-    listener, address = socket.socket(socket.AF_UNIX), ".snakemake/forkserver"
-    try:
+    if not hasattr(os, "pidfd_open"):
+        return
+    with socket.socket(socket.AF_UNIX) as listener, suppress(OSError):
+        address = ".snakemake/forkserver"
         Path(address).unlink(missing_ok=True)  # of a run before
         listener.bind(address)
         listener.listen(1000)
-    except OSError:
-        return
-    if not hasattr(os, "pidfd_open"):
-        return
-    command = [sys.executable, "-m", "reprise.forkserver", str(listener.fileno())]
-    subprocess.Popen(command, pass_fds=[listener.fileno()], stdin=subprocess.DEVNULL)
+        file = listener.fileno()
+        command = [sys.executable, "-m", "reprise.forkserver", str(file)]
+        subprocess.Popen(command, pass_fds=[file], stdin=subprocess.DEVNULL)
 
 
 def check_accounting():

@@ -1,0 +1,175 @@
+"""The server that runs jobs in forks, as Snakemake starts it, and its client, with real commands."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from reprise.errors import INTERRUPTED, INTERRUPTION
+
+ROOT = Path(__file__).parents[1]
+FORKED = ROOT / "workflow" / "scripts" / "forked"
+ALONE = 7
+STARTS = """
+import os, subprocess, sys
+subprocess.Popen([sys.executable, "-m", "reprise.forkserver", sys.argv[1]], pass_fds=[int(sys.argv[1])])
+os.close(int(sys.argv[1]))
+sys.stdin.read()
+"""
+"""What Snakemake's main process does; it ends with its standard input."""
+PATIENCE = 60.0
+PIPE = 4096
+"""Bytes that a command can print before somebody reads them."""
+
+
+class Folder:
+    """A folder with a server, whose commands that run on their own print `alone` and end with `ALONE`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.benchmark = path, path / "benchmarks" / "job.tsv"
+        (path / "bin").mkdir()
+        (path / "bin" / "reprise").write_text(f"#!/bin/sh\necho alone; exit {ALONE}\n")
+        (path / "bin" / "reprise").chmod(0o755)
+        shutil.copytree(ROOT / "src", path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        places = (path / "bin", Path(sys.executable).parent, os.environ["PATH"])
+        self.environment = {
+            **os.environ,
+            "PATH": os.pathsep.join(map(str, places)),
+            "PYTHONPATH": str(path / "src"),
+        }
+        (path / ".snakemake").mkdir()
+
+    def start(self) -> None:
+        os.chdir(self.path)  # the address of a socket is short
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(".snakemake/forkserver")
+        listener.listen()
+        self.main = subprocess.Popen(
+            [sys.executable, "-c", STARTS, str(listener.fileno())], pass_fds=[listener.fileno()],
+            env=self.environment, stdin=subprocess.PIPE, cwd=self.path, process_group=0,
+        )  # fmt: skip
+        listener.close()
+
+    def ask(self, *words: str, **options) -> subprocess.Popen:
+        command = [FORKED, self.benchmark, "reprise", *words]
+        given = {"cwd": self.path, "env": self.environment, "process_group": 0, **options}
+        return subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pipesize=PIPE, text=True, **given
+        )
+
+    def answer(self, *words: str, **options) -> tuple[int, str, str]:
+        process = self.ask(*words, **options)
+        out, err = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, err
+
+    def server(self) -> int:
+        """The server's process."""
+        return _until(lambda: _children(self.main.pid))[0]
+
+
+def _children(process: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _until(true):
+    deadline = time.monotonic() + PATIENCE
+    while not (value := true()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return value
+
+
+def _ended(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Folder(tmp_path)
+    folder.start()
+    yield folder
+    folder.main.kill()
+    folder.main.wait()
+
+
+def test_a_command_runs_in_a_fork_of_the_server(folder):
+    code, out, err = folder.answer("--version")
+    assert (code, out.split()[0], err) == (0, "reprise", "")
+    names, values = (line.split("\t") for line in folder.benchmark.read_text().splitlines())
+    measured = dict(zip(names, map(float, values), strict=True))
+    assert 0 < measured["cpu_time"] <= measured["s"]
+    assert measured["max_rss"] > 50
+
+    folder.benchmark.unlink()
+    code, out, err = folder.answer("show", "no/such", env=folder.environment | {"OMP_NUM_THREADS": "2"})
+    assert (code, out) == (2, "")
+    assert err.startswith("reprise: error: ")
+    assert not folder.benchmark.exists()
+
+
+def test_what_libraries_may_have_read_is_not_shared(folder):
+    """Another environment, another folder and edited code need a process of their own."""
+    assert folder.answer("--version")[0] == 0
+    assert folder.answer("--version", env=folder.environment | {"OPENBLAS_CORETYPE": "Haswell"})[0] == ALONE
+    assert folder.answer("--version")[0] == 0
+    file = folder.path / "src" / "reprise" / "numerics" / "streams.py"
+    file.write_text(file.read_text() + "\n# edited\n")
+    assert folder.answer("--version") == (ALONE, "alone\n", "")
+
+
+def test_without_a_server_a_command_runs_by_itself(folder):
+    os.kill(folder.server(), signal.SIGKILL)
+    _until(lambda: folder.answer("--version")[0] == ALONE)
+    (folder.path / ".snakemake" / "forkserver").unlink()
+    assert folder.answer("--version") == (ALONE, "alone\n", "")
+
+
+@pytest.fixture
+def busy(folder):
+    """A server in a folder with a checkout, for commands that print more than a pipe holds."""
+    for name in ("configs", "docs"):
+        (folder.path / name).symlink_to(ROOT / name)
+    return folder
+
+
+def test_a_job_ends_with_its_client(busy):
+    client = busy.ask("list", "--claims", "--tier", "smoke")
+    (job,) = _until(lambda: _children(busy.server()))
+    client.kill()
+    client.communicate()
+    _until(lambda: _ended(job))
+    assert busy.answer("--version")[0] == 0
+
+
+def test_interruption_of_the_process_group_ends_a_job(busy):
+    client = busy.ask("list", "--claims", "--tier", "smoke", process_group=busy.main.pid)
+    _until(lambda: _children(busy.server()))
+    time.sleep(1.0)
+    os.killpg(busy.main.pid, signal.SIGINT)
+    _, err = client.communicate(timeout=PATIENCE)
+    assert client.returncode == INTERRUPTED
+    assert err.splitlines()[-1] == INTERRUPTION
+
+
+def test_the_server_ends_after_snakemake_and_the_last_job(busy):
+    server = busy.server()
+    client = busy.ask("list", "--claims", "--tier", "smoke")
+    _until(lambda: _children(server))
+    busy.main.kill()
+    busy.main.wait()
+    time.sleep(0.3)
+    assert not _ended(server)
+    out, _ = client.communicate(timeout=PATIENCE)
+    assert client.returncode == 0
+    assert len(out) > PIPE
+    _until(lambda: _ended(server))
