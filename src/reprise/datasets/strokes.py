@@ -66,6 +66,9 @@ Ends = Float[Array, "image piece 2"]
 BLOCK = 128
 """Images rendered at a time: few enough for the processor's cache."""
 SIZE = 28
+RADII = 0.7, 1.7
+REACH = RADII[1] + 0.5
+"""Pixels from its middle to which a stroke's ink reaches."""
 
 
 def render(
@@ -110,7 +113,7 @@ def _drawn(
     x, y = uniform(0.75, 1.25) * x - uniform(-0.25, 0.4) * y, y
     turn, height = uniform(-0.15, 0.15), uniform(17.0, 20.5)
     x, y = height * (np.cos(turn) * x - np.sin(turn) * y), height * (np.sin(turn) * x + np.cos(turn) * y)
-    radius, brightness = uniform(0.7, 1.7)[:, :, 0], uniform(0.85, 1.0)[:, :, 0]
+    radius, brightness = uniform(*RADII)[:, :, 0], uniform(0.85, 1.0)[:, :, 0]
     lengths = np.hypot(x[..., 1] - x[..., 0], y[..., 1] - y[..., 0])
     right, down = (
         axis - ((axis.mean(-1) * lengths).sum(1) / lengths.sum(1))[:, None, None] for axis in (x, y)
@@ -128,16 +131,25 @@ def _displacement(along: Ends, uniform: Callable[[float, float], PerImage]) -> E
 
 
 def _distance(right: Ends, down: Ends) -> Float[Array, "image pixel"]:
-    """Each pixel's distance from the nearest piece."""
-    centres = np.arange(SIZE) - (SIZE - 1) / 2
-    across, below = (axis.reshape(1, -1, 1) for axis in np.meshgrid(centres, centres))
+    """Each pixel's distance from the nearest piece; infinite where no ink of any radius reaches."""
     (x, y), (dx, dy) = (
-        (axis[:, None, :, 0] for axis in (right, down)),
-        (axis[:, None, :, 1] - axis[:, None, :, 0] for axis in (right, down)),
+        (axis[:, :, None, 0] for axis in (right, down)),
+        (axis[:, :, None, 1] - axis[:, :, None, 0] for axis in (right, down)),
     )
-    u, v = across - x, below - y
+    reach = int(np.ceil(REACH + 0.5 + np.sqrt((dx**2 + dy**2).max(initial=0)) / 2))
+    offsets = np.arange(-reach, reach + 1)
+    middle = (SIZE - 1) / 2
+    column = np.rint(x + dx / 2 + middle).astype(int) + np.tile(offsets, len(offsets))
+    row = np.rint(y + dy / 2 + middle).astype(int) + np.repeat(offsets, len(offsets))
+    u, v = column - middle - x, row - middle - y
     nearest = np.clip((u * dx + v * dy) / (dx**2 + dy**2), 0, 1)
-    return np.sqrt(((u - nearest * dx) ** 2 + (v - nearest * dy) ** 2).min(-1))
+    squares = (u - nearest * dx) ** 2 + (v - nearest * dy) ** 2
+    is_inside = (column >= 0) & (column < SIZE) & (row >= 0) & (row < SIZE)
+    images = np.full((len(right), SIZE * SIZE), np.inf)
+    number = np.broadcast_to(np.arange(len(right))[:, None, None], column.shape)
+    pixel = SIZE * row + column
+    np.minimum.at(images, (number[is_inside], pixel[is_inside]), squares[is_inside])
+    return np.sqrt(images)
 
 
 COUNTS = {"train": 5000, "test": 2000}

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
@@ -38,6 +38,7 @@ class Memo:
     def __init__(self, packages: Sequence[Path], file: Path) -> None:
         self._packages, self._file = packages, file
         self._state = fingerprint(*packages)
+        self._dates: tuple = ()
         self._values = self._read()
         self._has_new = False
 
@@ -66,7 +67,12 @@ class Memo:
     def is_current(self) -> bool:
         """Tells if the package's files are as they were when this process imported them, or first looked at
         them."""
-        return fingerprint(*self._packages) == self._state and not any(map(sources.edited, self._packages))
+        dates = tuple(_dates(*self._packages))
+        if dates != self._dates:
+            if fingerprint(*self._packages) != self._state or any(map(sources.edited, self._packages)):
+                return False
+            self._dates = dates
+        return True
 
     def _read(self) -> dict:
         """The values that other processes wrote for the same package."""
@@ -81,13 +87,27 @@ def fingerprint(*packages: Path) -> str:
     """Hash over Python's version and the names and content of the packages' files."""
     digest = hashlib.sha256(sys.version.encode())
     for package in packages:
-        for folder, folders, names in os.walk(package):
-            folders[:] = sorted(set(folders) - {"__pycache__"})
-            for name in sorted(names):
-                file = Path(folder, name)
-                content = hashlib.sha256(file.read_bytes()).hexdigest()
-                digest.update(f"{file.relative_to(package.parent)} {content}\n".encode())
+        for file in map(Path, _files(package)):
+            content = hashlib.sha256(file.read_bytes()).hexdigest()
+            digest.update(f"{file.relative_to(package.parent)} {content}\n".encode())
     return digest.hexdigest()
+
+
+def _files(package: Path) -> Iterator[str]:
+    for folder, folders, names in os.walk(package):
+        folders[:] = sorted(set(folders) - {"__pycache__"})
+        for name in sorted(names):
+            yield os.path.join(folder, name)
+
+
+def _dates(*packages: Path) -> Iterator[tuple[str, int, int]]:
+    """Each file's name, inode and time of the last change, which the system sets at an edit and no program can
+    set back."""
+    for package in packages:
+        for file in _files(package):
+            with suppress(OSError):  # a file that has gone since
+                status = os.stat(file)
+                yield file, status.st_ino, status.st_ctime_ns
 
 
 @cache
