@@ -337,7 +337,6 @@ def _print_costs(tier: Tier) -> None:
     total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
     add("all", total)
     _print_table(table, max(110, Console().width))
-    print("CPU seconds are sampled: of each job, up to its last 30 s are missing; wall seconds are exact.")
     if total.unmeasured:
         print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")
 

@@ -168,12 +168,11 @@ def test_shares_are_as_long_as_the_config_says(blank):
     assert len(files(jobs[rule_of(id)]["input"])) == 3
 
 
-def test_every_job_has_a_log_a_benchmark_and_resources(jobs):
+def test_every_job_has_a_log_and_resources(jobs):
     ids = {rule_of(id): id for id in (*registry.experiments(), *registry.artifacts(), *CLAIMS, "report")}
     assert set(jobs) == {*HERE, "all"}
     for name, id in ids.items():
         assert jobs[name]["log"] == f"results/smoke/logs/{id}.log"
-        assert jobs[name]["benchmark"] == f"results/smoke/benchmarks/{id}.tsv"
         assert jobs[name]["shell"].startswith(f"workflow/scripts/logged results/smoke/logs/{id}.log reprise ")
         assert {"mem_mb", "runtime"} <= {
             item.partition("=")[0] for item in jobs[name]["resources"].split(", ")

@@ -101,8 +101,8 @@ def _files(package: Path) -> Iterator[str]:
 
 
 def _dates(*packages: Path) -> Iterator[tuple[str, int, int]]:
-    """Each file's name, inode and time of the last change, which the system sets at an edit and no program can
-    set back."""
+    """Each file's name, inode and time of the last change, which the system sets and no program can set
+    back."""
     for package in packages:
         for file in _files(package):
             with suppress(OSError):  # a file that has gone since

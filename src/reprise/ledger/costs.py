@@ -1,9 +1,7 @@
-"""What a tier has cost: CPU seconds of its jobs, from the benchmark files that Snakemake writes.
+"""What a tier has cost: CPU seconds of its jobs, from the benchmark files that workflow/scripts/forked writes.
 
 Each file is about a job's last run. What that run took from the cache is not in it, so that an experiment
-whose tasks were kept looks cheap. Snakemake samples the CPU time of a job twice a second for 15 seconds, then
-every 30 seconds: what it used after the last sample is missing, and the wall time, which is exact, is the
-most that a job on one core can have used.
+whose tasks were kept looks cheap.
 """
 
 import csv
@@ -31,10 +29,10 @@ class Cost:
     """What some jobs have cost.
 
     Attributes:
-        jobs: how many have a measured CPU time.
+        jobs: how many have a benchmark.
         cpu_seconds: the sum of their CPU times.
-        wall_seconds: the sum of the durations of all that have a benchmark.
-        unmeasured: the jobs that have no benchmark, or one without a CPU time.
+        wall_seconds: the sum of their durations.
+        unmeasured: the jobs that have no benchmark.
     """
 
     jobs: int = 0
@@ -129,7 +127,7 @@ def of_further_round(configured: ConfiguredExperiment) -> RoundCost:
 
 def seconds_of_run(configured: ConfiguredExperiment) -> float:
     """How long the jobs took that made an experiment's results; 0 without a benchmark, or if the results were
-    made again since without Snakemake, which writes a job's benchmark after its results.
+    made again since without Snakemake, whose jobs write their benchmark after their results.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
@@ -173,15 +171,12 @@ def _cost(tier: Tier, job: str) -> Cost:
     file = _file(tier, job)
     try:
         row = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t"))[-1]
-        cpu, wall = row["cpu_time"], row["s"]
-        if cpu in ("NA", "-"):  # it ended before the first sample
-            return Cost(wall_seconds=float(wall), unmeasured=(job,))
-        return Cost(1, float(cpu), float(wall))
+        return Cost(1, float(row["cpu_time"]), float(row["s"]))
     except FileNotFoundError:
         return Cost(unmeasured=(job,))
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         raise RepriseError(
-            f"{file}: not a benchmark of Snakemake, which has the columns s and cpu_time; remove it, and run "
+            f"{file}: not a benchmark, which has the columns s and cpu_time; remove it, and run "
             "the job again"
         ) from None
 
