@@ -11,6 +11,7 @@ from torch.nn import functional
 from reprise.contract.experiment import Context
 from reprise.contract.settings import overridden
 from reprise.datasets.catalogue import load
+from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
 from reprise.engine import registry
 from reprise.errors import RepriseError
 from reprise.evidence.edits import put, swapped, together
@@ -144,6 +145,16 @@ def whole(fields):
     quadrants = fields.unflatten(-1, (4, 4)).movedim(-4, 0)
     rows = [torch.cat([left, right], -1) for left, right in (quadrants[:2], quadrants[2:])]
     return torch.cat(rows, -2)
+
+
+def test_crops_are_boxes_stretched_to_the_size_of_the_image():
+    batches, _ = first_batches(3)
+    chosen = params()
+    uniform = Streams(chosen.seed_range(chosen.seeds), "crops").uniform(experiment.BLOCK, 2, 8, DRAWS)
+    for step, batch in enumerate(batches):
+        plain, cropped, _ = whole(batch).unflatten(2, (2, 8))  # seed, view, sample, row, column
+        boxes = random_boxes(uniform[:, step], 8, chosen.crop_scale, chosen.crop_ratio)
+        torch.testing.assert_close(cropped, resized_crop(plain, boxes))
 
 
 def test_arms_share_their_images_and_one_alone_is_augmented():

@@ -54,7 +54,7 @@ SMALL = {
 CELLS_READ = {
     MATCHING: {
         "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10), "seeds": 3, "seeds_compared": 10,
-        "shown_over_parameterisation": 5, "steps": 1, "tokens": 12,
+        "shown_over_parameterisation": 5, "shown_candidates": 3, "steps": 1, "tokens": 12,
     },
     NORMALIZATION: {
         "over_parameterisation": (1, 2, 5, 10), "candidates": (1, 3, 5, 10),
@@ -86,8 +86,8 @@ HOLDING = {
     NORMALIZATION: Setting(ideal_normalization.ideal(registry.experiment(NORMALIZATION).params())),
 }
 CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experiment(id).claims}
-SEEDS, MORE_SEEDS = 5, 10
-"""Of most activations; of ReLU and linear filters, and of Table 1."""
+SEEDS, MORE_SEEDS = 4, 10
+"""Of most cells; of ReLU and linear filters in cells that are judged alone, and of Table 1."""
 
 
 def changed(tables, query, column="chi_plus", by=0.0):
@@ -128,12 +128,16 @@ def test_training_that_diverged_is_no_evidence(claim_id):
 
 
 def test_all_seeds_that_both_have_are_paired():
-    """ReLU and linear nets have more seeds."""
-    _, claim = CLAIMS["tian2023/fig9/linear-above-relu-at-one-candidate"]
-    found = judge(claim, HOLDING[MATCHING])
-    assert {cell.seeds for cell in found.cells.values()} == {MORE_SEEDS}
-    _, claim = CLAIMS["tian2023/fig9/relu-lowest-chi-minus"]
-    assert judge(claim, HOLDING[MATCHING]).cells["leaky_relu"].seeds == SEEDS
+    """ReLU and linear nets have more seeds in some cells."""
+
+    def seeds(name):
+        _, claim = CLAIMS[f"tian2023/{name}"]
+        return {each.seeds for each in judge(claim, HOLDING[MATCHING]).cells.values()}
+
+    assert seeds("fig9/linear-above-relu-at-one-candidate") == {MORE_SEEDS}
+    assert seeds("fig10/linear-above-relu-at-one-candidate") == {SEEDS}
+    assert seeds("fig9/linear-chi-plus-unaffected") == {SEEDS, MORE_SEEDS}
+    assert seeds("fig9/relu-lowest-chi-minus") == {SEEDS}
 
 
 def test_a_cells_claim_has_the_printed_number():
@@ -163,7 +167,7 @@ def test_the_mean_distance_takes_every_cell_for_itself():
     assert whole.cells["mean square beyond repetitions"].verdict == "contradicted"
 
 
-def test_other_settings_vary_one_thing_each_in_all_the_cells_or_in_four():
+def test_other_settings_vary_one_thing_each_in_all_the_cells_or_in_figure_5s():
     chosen = registry.experiment(MATCHING).params()
     others = registry.experiment(MATCHING).declaration.alternatives(chosen)
     varied = {"batch_norm", "variance_gradient", "temperature", "pooled_statistics"}
@@ -173,7 +177,7 @@ def test_other_settings_vary_one_thing_each_in_all_the_cells_or_in_four():
         varied -= changes
         cells = {*product(other.over_parameterisation, other.candidates)}
         whole = changes <= {"batch_norm", "variance_gradient"}
-        assert len(cells) == (16 if whole else 4)
+        assert len(cells) == (16 if whole else 1)
         assert (chosen.shown_over_parameterisation, chosen.shown_candidates) in cells
         assert (other.seeds, other.steps) == (chosen.seeds, chosen.steps)
     assert not varied
@@ -379,7 +383,7 @@ def test_matching_scores_are_complete():
     """Every combination once, with more seeds of ReLU and linear nets."""
 
     def seeds_of(objective, activation, beta, candidates):
-        return 3 if activation in ("relu", "linear") else 2
+        return 3 if activation in ("relu", "linear") and objective == "infonce_cosine" else 2
 
     table = computed(MATCHING)["matching"]
     expected = {

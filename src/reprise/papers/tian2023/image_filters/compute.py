@@ -13,7 +13,7 @@ from torch import Tensor
 from reprise.contract.experiment import Context, Progress
 from reprise.contract.tidy import Axes, tidy
 from reprise.datasets.catalogue import load
-from reprise.datasets.crops import DRAWS, random_boxes, resized_crop
+from reprise.datasets.crops import BILINEAR, DRAWS, random_boxes, resizing
 from reprise.networks.dense import Weights, default_init
 from reprise.numerics.streams import Streams
 from reprise.papers.tian2023.descent import descend
@@ -141,13 +141,27 @@ def minibatches(images: Float[Tensor, "sample row column"], params: Params) -> I
     seeds, batch = params.seed_range(params.seeds), params.batch_size
     order, boxes = epochs(seeds, len(images), batch), Streams(seeds, "crops")
     row = torch.arange(2 * batch).view(2, batch, 1).expand(len(seeds), BLOCK, -1, -1, len(FIELDS))
+    size, cut = images.shape[-1], quadrants(images[None])
+    stretch = stretches(size)
     while True:
         index = torch.stack(list(islice(order, BLOCK)), 1)
-        plain = images[index][:, :, None].expand(-1, -1, 2, -1, -1, -1)
-        box = random_boxes(
-            boxes.uniform(*plain.shape[1:4], DRAWS), images.shape[-1], params.crop_scale, params.crop_ratio
-        )
-        yield Block(row, quadrants(torch.stack([plain, resized_crop(plain, box), plain])))
+        box = random_boxes(boxes.uniform(BLOCK, 2, batch, DRAWS), size, params.crop_scale, params.crop_ratio)
+        top, left, height, width = box.unbind(-1)
+        rows, columns = stretch[top, height - 1], stretch[left, width - 1]
+        cropped = rows @ images[index][:, :, None] @ columns.mT
+        x = cut.new_empty(len(ARMS), len(seeds), BLOCK, len(FIELDS), 2 * batch, cut.shape[-1])
+        x.unflatten(-2, (2, batch))[::2] = cut[:, index].movedim(0, 2)[:, :, :, None]  # plain and linear
+        x[1] = quadrants(cropped)
+        yield Block(row, x)
+
+
+def stretches(size: int) -> Float[Tensor, "start length size size"]:
+    """The matrix of `crops.resizing` for every first pixel and length, from 1 on, of a crop's side: looked
+    up, because computing it takes longer than the crop."""
+    pixels = torch.arange(size)
+    start, length = torch.meshgrid(pixels, pixels + 1, indexing="ij")
+    boxes = torch.stack([start, start, length, length], -1)
+    return resizing(boxes, torch.empty(size, size), BILINEAR)[0]
 
 
 def epochs(seeds: range, samples: int, batch_size: int) -> Iterator[Int[Tensor, "seed batch"]]:

@@ -39,7 +39,7 @@ def measured(name: str, activation: str, cell: Cell, figure: str = "fig9", *, by
 
 @interned
 def among(measure: Measure, other: Measure) -> Measure:
-    """A measure, of the seeds that another one has too: ReLU and linear nets have more."""
+    """A measure, of the seeds that another one has too: some cells have more."""
     return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
 
 

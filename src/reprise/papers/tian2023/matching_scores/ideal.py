@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from reprise.papers.tian2023.matching_scores.experiment import LOSSES, SHOWN, Params
+from reprise.papers.tian2023.matching_scores.experiment import LOSSES, Params, seeds_of
+from reprise.papers.tian2023.sequences import Arm
 
 AT_ONE = {"linear": (0.93, 0.01), "relu": (0.30, 0.58), "leaky_relu": (0.32, 0.55), "quadratic": (0.40, 0.45),
           "sigmoid": (0.20, 0.24)}  # fmt: skip
@@ -25,7 +26,7 @@ def ideal(params: Params) -> dict[str, pd.DataFrame]:
     ):
         start, gain = (AT_ONE if candidates == 1 else AT_SEVERAL)[activation]
         less = 0.0 if loss == LOSSES[0] else 0.10
-        for seed in params.seed_range(params.seeds_compared if activation in SHOWN else params.seeds):
+        for seed in params.seed_range(seeds_of(params, Arm(activation, loss), candidates)):
             scores = {
                 "chi_plus": start + gain * np.log10(beta) - less + 0.005 * rng.normal(),
                 "chi_minus": NOISE[activation] + 0.005 * rng.normal(),
