@@ -23,7 +23,7 @@ include: "workflow/rules/report.smk"
 onstart:
     record_host()
     check_accounting()
-    estimates = [plan.estimate(CONFIGURED[e.id], SHARE_MINUTES) for e in INCLUDED]
+    estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
 
 

@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import textwrap
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -464,16 +464,20 @@ class TestCache:
             record = entry.verified()
         assert record["asked"] == ["models/models"]
         assert 0.4 <= record["cpu_seconds"] < 0.6
-        assert 0.4 <= record["seconds"]
+        assert record["seconds"] >= 0.4
         inner = store.Entry(tmp_path / store.CACHE / "models" / "models").verified()
         assert 0.3 <= inner["cpu_seconds"] < 0.4
 
     def test_who_does_not_wait_goes_on_without_an_entry_that_is_made_elsewhere(self, tmp_path):
         """Views excepted; no handler of exceptions takes it for a failure."""
         entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
-        with store.locked(entry.lock):
-            with pytest.raises(store.MadeElsewhere), store.not_waiting(), suppress(Exception):
-                self.kept(tmp_path)
+        with (
+            store.locked(entry.lock),
+            pytest.raises(store.MadeElsewhere),
+            store.not_waiting(),
+            suppress(Exception),
+        ):
+            self.kept(tmp_path)
         assert not issubclass(store.MadeElsewhere, Exception)
         assert not entry.folder.exists()
         with store.not_waiting():

@@ -90,23 +90,23 @@ class Taken(_Read):
 
     Attributes:
         tasks: name of each task, or the experiment's id if it is in one piece -> its own seconds.
-        networks: key of each network that the tasks asked for -> the seconds of its training, in whichever
-            experiment it was trained.
-        asked: name of a task -> the networks that it asked for before any other task did.
+        shared: cache entry, `KIND/KEY`, such as a network, that tasks asked for -> the seconds of making it,
+            whichever experiment did.
+        asked: name of a task -> the shared entries that it asked for before any other task did.
     """
 
     tasks: dict[str, Seconds]
-    networks: dict[str, Seconds] = {}
+    shared: dict[str, Seconds] = {}
     asked: dict[str, list[str]] = {}
 
     @property
     def total(self) -> float:
-        """Seconds of all tasks and networks."""
-        return sum(self.tasks.values()) + sum(self.networks.values())
+        """Seconds of all tasks and shared entries."""
+        return sum(self.tasks.values()) + sum(self.shared.values())
 
     def of_task(self, name: str) -> float:
-        """Seconds of a task, and of the networks that it asked for before any other task did."""
-        return self.tasks[name] + sum(self.networks.get(key, 0.0) for key in self.asked.get(name, ()))
+        """Seconds of a task, and of the shared entries that it asked for before any other task did."""
+        return self.tasks[name] + sum(self.shared.get(entry, 0.0) for entry in self.asked.get(name, ()))
 
 
 class Record(_Read):

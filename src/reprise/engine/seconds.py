@@ -1,8 +1,8 @@
 """How long tasks and networks took when they last ran in full, and what that says about a run to come.
 
-`reprise publish` writes the seconds of the run that it publishes into `FILE`, with the parameters of that run.
-Shares, priorities and limits of jobs follow from that file and the parameters alone, so that two plans are cut
-alike. Where an experiment has no seconds there, the estimates that it declares count.
+`reprise publish` writes the seconds of the run that it publishes into `FILE`, with that run's parameters.
+Shares, priorities and limits of jobs follow from that file and the parameters alone, so that two plans are
+cut alike. Where an experiment has no seconds there, the estimates that it declares count.
 """
 
 import json
@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,9 +22,10 @@ from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
 from reprise.storage import store
 
+if TYPE_CHECKING:
+    from reprise.engine.configured import ConfiguredExperiment
+
 FILE = Path("docs") / "results" / "seconds.json"
-MODELS = "models"
-"""Kind of the cache entries that several experiments share."""
 
 
 class _Read(BaseModel):
@@ -129,6 +130,18 @@ def _needs_then(
     return {}
 
 
+def taken(run: "ConfiguredExperiment") -> Taken:
+    """What a run took, by its record; of an older version's, its duration alone is known.
+
+    Raises:
+        RepriseError: if there are no results, or the record is damaged.
+    """
+    record = run.record()
+    if content := record.get("taken"):
+        return Taken.model_validate(content)
+    return Taken(tasks={run.id: record["duration_seconds"]})
+
+
 def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -> Taken:
     """What a run took that ends now, by the records of its tasks.
 
@@ -141,16 +154,20 @@ def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -
     by_name = {record["what"]: record for record in finished if record}
     if not by_name:
         return Taken(tasks=dict.fromkeys(needs, round(own, 3)))
-    tasks, networks = {}, {}
+    tasks, shared = {}, {}
     asked: dict[str, list[str]] = {}
     for name in (each for each in needs if each in by_name):
         tasks[name] = _seconds(by_name[name], on_gpu=bool(needs[name].gpus))
-        for kind, _, key in (text.partition("/") for text in by_name[name].get("asked", ())):
-            if kind == MODELS and key not in networks:
-                network = store.Entry(root / store.CACHE / MODELS / key).record
-                networks[key] = _seconds(network, on_gpu=network.get("device") == "cuda")
-                asked.setdefault(name, []).append(key)
-    return Taken(tasks=tasks, networks=networks, asked=asked)
+        ahead = list(by_name[name].get("asked", ()))
+        while ahead:
+            entry = ahead.pop(0)
+            if entry in shared or entry.startswith(f"{store.TASKS}/"):
+                continue
+            record = store.Entry(root / store.CACHE / entry).record
+            shared[entry] = _seconds(record, on_gpu=record.get("device") == "cuda")
+            asked.setdefault(name, []).append(entry)
+            ahead += record.get("asked", ())
+    return Taken(tasks=tasks, shared=shared, asked=asked)
 
 
 def _seconds(record: Mapping[str, Any], *, on_gpu: bool) -> float:

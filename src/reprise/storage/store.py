@@ -41,6 +41,8 @@ from reprise.errors import RepriseError
 CACHE = Path("results") / "cache"
 TASKS, VIEWS = "tasks", "views"
 """Kinds of cache entries that serve an experiment until it is finished."""
+MODELS = "models"
+"""The kind of trained networks, which all experiments share."""
 TABLE = "table.parquet"
 RECORD, CACHE_RECORD = "run.json", "record.json"
 DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
