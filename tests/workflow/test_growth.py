@@ -1,14 +1,17 @@
-"""Plans of a registry four times as large."""
+"""Plans and reports of a registry four times as large."""
 
 import compileall
 import resource
 import sys
+import time
 from py_compile import PycInvalidationMode
 
 import pytest
-from growing import write_papers
+from growing import grown_report, write_papers
 
 from reprise.engine import registry
+from reprise.report import html, sealed
+from reprise.report.schema import Report
 
 pytestmark = pytest.mark.slow
 
@@ -59,3 +62,45 @@ def test_so_many_papers_and_claims_are_there(grown):
     papers, claims = map(int, printed.split())
     assert papers >= PAPERS
     assert claims >= CLAIMS
+
+
+MOST_SECONDS_OPENING = 2.0
+"""Until a page can be used."""
+
+
+@pytest.fixture(scope="module")
+def grown_pages(smoke_run, tmp_path_factory):
+    """The pages of the smoke tier's report with so many papers and claims, in a folder."""
+    made = smoke_run.root / "results" / "smoke"
+    report = Report.model_validate_json((made / "report.json").read_text(encoding="utf-8"))
+    grown = grown_report(report, PAPERS, CLAIMS)
+    assert sum(bool(paper.bibtex) for paper in grown.papers) >= PAPERS
+    assert sum(len(paper.claims) for paper in grown.papers) >= CLAIMS
+    folder = tmp_path_factory.mktemp("grown")
+    for name, text in html.pages(grown, made, smoke_run.root).items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_no_page_of_a_large_report_is_too_large(grown_pages):
+    sizes = {file.name: file.stat().st_size for file in grown_pages.iterdir()}
+    assert len(sizes) > PAPERS
+    assert max(sizes.values()) <= html.MOST_BYTES
+
+
+def test_each_page_of_a_large_report_opens_in_two_seconds_and_finds_its_claims(grown_pages, browser):
+    tab = browser.new_page()
+    said = []
+    tab.on("pageerror", lambda error: said.append(str(error)))
+    for file in sorted(grown_pages.iterdir()):
+        start = time.perf_counter()
+        tab.goto(file.as_uri())
+        tab.wait_for_function(
+            "!document.querySelector('form').hidden && !document.querySelector('.view').hidden"
+        )
+        assert time.perf_counter() - start < MOST_SECONDS_OPENING, file.name
+    tab.goto(f"{(grown_pages / sealed.PAGE).as_uri()}#find?q=collapse")
+    tab.wait_for_function("document.querySelector('output').textContent")
+    found, _, every = tab.text_content("output").split()[:3]
+    assert 0 < int(found) < int(every) >= CLAIMS
+    assert said == []
