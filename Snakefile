@@ -24,7 +24,7 @@ onstart:
     record_host()
     check_accounting()
     start_server()
-    estimates = [plan.estimate(CONFIGURED[e.id], SHARE_MINUTES) for e in INCLUDED]
+    estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
 
 

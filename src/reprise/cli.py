@@ -347,8 +347,8 @@ def _plan(options: argparse.Namespace) -> None:
     minutes = plan.positive_minutes(options.share_minutes)
     papers = registry.chosen(options.paper)
     experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
-    estimates = [plan.estimate(each, minutes) for each in experiments]
-    table = Table(title=f"Tier {tier.name}; nothing in the cache is subtracted")
+    estimates = plan.estimates(experiments, minutes)
+    table = Table(title=f"Tier {tier.name}; hours without what is in the cache")
     for name in (
         "experiment",
         "state",

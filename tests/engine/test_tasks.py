@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from reprise.contract.experiment import (
     evaluate,
     share_of,
 )
-from reprise.engine import registry, run, tiers
+from reprise.engine import cache, registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.storage import closure, store
 
@@ -255,3 +256,53 @@ def test_results_depend_on_what_a_task_does_and_not_on_how_long_it_is_expected_t
     assert (plan.needs.__module__, plan.needs.__name__) not in needed
     assert ("reprise.contract.experiment", "Resources") not in needed
     assert (f"{experiment.module}.experiment", registry.DECLARATION) not in needed
+
+
+def entry_of(configured, name):
+    """The cache entry of a task."""
+    key = store.key_of(cache.asker(configured), name)
+    return store.Entry(configured.tier.root / store.CACHE / store.TASKS / key)
+
+
+def test_a_share_does_other_tasks_first_while_another_process_makes_one(tier, capsys):
+    """And waits for it at the end, whose table it then does not compute."""
+    id = "tian2023/matching_scores"
+    configured = tier.experiment(id)
+    names = share_of(configured.needs(), 1, 1)
+    busy = store.Entry(
+        tier.root / store.CACHE / store.TASKS / store.key_of(cache.asker(configured), names[0])
+    )
+    with store.locked(busy.lock):
+        command = [sys.executable, "-m", "reprise.cli", "run", id, "--tier", "smoke", "--share", "1-of-1"]
+        share = subprocess.Popen(command, cwd=tier.root, stderr=subprocess.PIPE, text=True)
+        for line in share.stderr:
+            if "waiting for another process" in line:
+                break
+        done = {entry.record["what"] for entry in tasks_kept(tier) if entry.folder.is_dir()}
+        assert done == set(names[1:])
+        assert share.poll() is None
+    share.communicate(timeout=300)
+    assert share.returncode == 0
+    assert busy.folder.is_dir()
+
+
+def test_a_run_of_all_tasks_does_others_first_too(tier):
+    """With the tables of one that waits for nothing."""
+    id = "tian2023/matching_scores"
+    configured = tier.experiment(id)
+    run.run(configured)
+    whole = tables(tier, id)
+    name = next(iter(configured.needs()))
+    busy = entry_of(configured, name)
+    order = []
+    with ExitStack() as held:
+        held.enter_context(store.locked(busy.lock))
+
+        def follow(done, total, what):
+            order.append(what)
+            if len(set(order)) == len(configured.needs()) - 1:
+                held.close()
+
+        run.run(configured, follow)
+    assert list(dict.fromkeys(order))[-1] == name
+    assert tables(tier, id) == whole

@@ -1,12 +1,24 @@
 """What a tier takes: shares, limits and estimates."""
 
+import json
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from reprise.cli import main
-from reprise.contract.experiment import Resources, together
-from reprise.engine import registry, run, tiers
+from reprise.contract.experiment import Resources, share_of, together
+from reprise.engine import registry, run, seconds, tiers
+from reprise.engine.configured import PUBLISHED
+from reprise.engine.foreign import Taken
 from reprise.errors import RepriseError
-from reprise.ledger import plan
+from reprise.ledger import costs, plan, speed
+from reprise.ledger import recorded as recorded_runs
+from reprise.storage import store
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -89,3 +101,116 @@ def test_a_damaged_record_does_not_stop_an_estimate(tier):
     (tier.results / id).mkdir(parents=True)
     (tier.results / id / "run.json").write_text("{")
     assert plan.estimate(tier.experiment(id)).state == "to run"
+
+
+TRAINED = "jing2022/colour_short_cut"
+
+
+def recorded(tier, **taken):
+    """Writes what experiments took, with their parameters in the tier."""
+    experiments = {
+        id: {"params": tier.params[id].model_dump(mode="json"), "taken": each} for id, each in taken.items()
+    }
+    content = seconds.Recorded(experiments=experiments)
+    (tier.root / seconds.FILE).parent.mkdir(parents=True, exist_ok=True)
+    (tier.root / seconds.FILE).write_bytes(seconds.written(content))
+
+
+def hours(tier, *ids):
+    return [each.cpu_hours for each in plan.estimates(map(tier.experiment, ids))]
+
+
+def test_a_network_that_two_experiments_ask_for_is_counted_once(tier):
+    other = "jing2022/projector_map"
+    shared = {"models/a": 3600.0, "models/b": 1800.0}
+    both = {id: list(registry.experiment(id).needs(tier.params[id])) for id in (TRAINED, other)}
+    recorded(tier, **{
+        id: Taken(tasks=dict.fromkeys(names, 36.0), shared=shared, asked={names[1]: list(shared)})
+        for id, names in both.items()
+    })  # fmt: skip
+    own = [len(names) / 100 for names in both.values()]
+    request = replace(tier, on_request=())
+    assert hours(request, TRAINED, other) == pytest.approx([own[0] + 1.5, own[1]])
+    assert hours(request, other, TRAINED) == pytest.approx([own[1] + 1.5, own[0]])
+    assert plan.shares(tier.experiment(other).needs(), 60) == 2  # as it runs alone
+
+
+def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(tier):
+    """Until the code that trained a network, or a library, is another."""
+    each = tier.experiment(TRAINED)
+    run.run(each)
+    taken = seconds.taken(each)
+    shutil.rmtree(each.folder)
+    recorded(tier, **{TRAINED: taken})
+    assert hours(tier, TRAINED) == pytest.approx([sum(taken.tasks.values()) / 3600])
+    (entry, *_) = store.entries(tier.root, store.MODELS)
+    key = f"models/{entry.folder.name}"
+    record = json.loads((entry.folder / store.CACHE_RECORD).read_text())
+    for field in ("code", "versions"):
+        other = {name: value for name, value in record.items() if name != store.SEAL} | {field: "other"}
+        (entry.folder / store.CACHE_RECORD).write_text(store.seal(other))
+        without = (sum(taken.tasks.values()) + taken.shared[key]) / 3600
+        assert hours(tier, TRAINED) == pytest.approx([without])
+    run.run_share(each, 1, 2)
+    rest = share_of(each.needs(), 2, 2)
+    assert hours(tier, TRAINED)[0] <= sum(map(taken.of_task, rest)) / 3600
+    assert plan.shares(each.needs(), 1e-3) == len(each.needs())  # jobs are cut as without a cache
+
+
+def test_hours_of_a_core_are_those_of_this_machine(tier, monkeypatch):
+    taken = Taken(tasks={TRAINED: 3600.0})
+    recorded(tier, **{TRAINED: taken})
+    assert hours(tier, TRAINED) == pytest.approx([1])
+    content = seconds.recorded(tier.root).model_copy(update={"speed_test": 0.5})
+    (tier.root / seconds.FILE).write_bytes(seconds.written(content))
+    monkeypatch.setattr(speed, "trial_seconds", lambda: 1.0)
+    assert hours(tier, TRAINED) == pytest.approx([2])
+    assert plan.estimates([tier.experiment(TRAINED)], here=False)[0].cpu_hours == pytest.approx(1)
+
+
+def test_the_speed_test_takes_about_a_second_and_says_the_same_twice():
+    start = time.process_time()
+    first, second = speed.trial_seconds(), speed.trial_seconds()
+    assert 0.1 < (time.process_time() - start) / 2 < 3
+    assert first == pytest.approx(second, rel=0.5)
+
+
+SMALLEST = 10.0
+"""Seconds of an experiment of which nothing is asked: starting a process takes some."""
+
+
+def test_estimates_of_the_recorded_run_are_true_within_a_half():
+    """Of each experiment with its recorded parameters, and of all, beside what the records of the run say."""
+    run = recorded_runs.load(PUBLISHED, ROOT)
+    finished = [each for each in run.experiments().values() if each.has_results()]
+    took = {each.id: each.record()["duration_seconds"] for each in finished}
+    expected = {each.id: 3600 * each.cpu_hours for each in plan.estimates(finished, here=False)}
+    assert len(took) > 30
+    for each in finished:
+        # An experiment's own duration lacks the networks that were there already.
+        whole = max(took[each.id], seconds.taken(each).total)
+        alone = 60 * together(each.needs().values()).minutes
+        if max(whole, alone) > SMALLEST:
+            assert 0.5 < alone / whole < 2, each.id
+    assert 0.5 < sum(expected.values()) / sum(took.values()) < 2
+
+
+def test_what_a_run_took_is_published_once_with_the_same_bytes(ran, tmp_path, monkeypatch):
+    root = tmp_path / "checkout"
+    shutil.copytree(ran, root)
+    tier = tiers.load_tier("tiny", root)
+    monkeypatch.setattr(speed, "trial_seconds", iter([0.031, 0.5]).__next__)
+    first = costs.to_publish(tier)
+    (root / seconds.FILE).parent.mkdir(parents=True)
+    (root / seconds.FILE).write_bytes(first)
+    assert costs.to_publish(tier) == first
+    content = seconds.recorded(root)
+    assert content.speed_test == 0.031
+    (id,) = content.experiments
+    assert content.experiments[id].taken == seconds.taken(tier.experiment(id))
+    assert content.experiments[id].params == tier.params[id].model_dump(mode="json")
+    other = content.model_copy(update={"experiments": {"a/b": content.experiments[id]}})
+    (root / seconds.FILE).write_bytes(seconds.written(other))
+    monkeypatch.setattr(speed, "trial_seconds", lambda: 0.04)
+    assert set(json.loads(costs.to_publish(tier))["experiments"]) == {"a/b", id}
+    assert costs.to_publish(replace(tier, manifest=object())) == seconds.written(other)

@@ -344,17 +344,12 @@ def test_what_is_no_intact_bundle_is_refused_in_one_line(elsewhere, capsys, spoi
     assert left_in(root) == []
 
 
-def test_a_setting_that_is_gone_from_a_list_of_settings_is_left_out(elsewhere):
+def test_a_setting_that_is_gone_from_a_list_of_settings_is_left_out():
     """With the other settings of the record kept."""
-    _, file = elsewhere
-    with zipfile.ZipFile(file) as archive:
-        record = foreign.read(foreign.Record, archive.read(f"{ID}/{store.RECORD}"), "the record")
     optimisers = [{"kind": "sgd", "learning_rate": 0.1, "warmth": 1}]
-    id, params = "jing2022/projector_map", {"optimisers": optimisers, "base_seeds": 5}
-    read = recorded._as_recorded(
-        id, record.model_copy(update={"experiment": id, "params": params}), "the record"
-    )
-    assert read == registry.experiment(id).params(base_seeds=5)
+    kind, params = registry.experiment("jing2022/projector_map").params, {"optimisers": optimisers}
+    read = foreign.params_of(kind, {**params, "base_seeds": 5}, "the record")
+    assert read == kind(base_seeds=5)
     assert "optimisers" in recorded._changed(read, params)
 
 

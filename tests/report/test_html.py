@@ -787,6 +787,40 @@ def test_a_report_is_of_what_is_here_until_other_tables_come(tier: Tier, claims:
     assert not sealed.is_reported(tier)
 
 
+def test_where_one_page_would_be_too_large_each_paper_has_its_own(
+    tier: Tier, claims: pd.DataFrame, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Links lead to the page that holds the whole claim, figure or paper; a search finds all claims."""
+    size = (tier.results / sealed.PAGE).stat().st_size
+    monkeypatch.setattr(html, "MOST_BYTES", size - 1)
+    html.write(tier, claims)
+    names = [sealed.PAGE, "report-new2030.html", "report-old1999.html"]
+    assert sorted(file.name for file in tier.results.glob("*.html")) == sorted(names)
+    assert sealed.is_reported(tier)
+    made = {name: Page((tier.results / name).read_text(encoding="utf-8")) for name in names}
+    ids, whole = set(claims["claim"]), {id for name in names[1:] for id in made[name].ids}
+    for name, each in made.items():
+        links = [link.partition("#") for link in each.links if "#" in link and "://" not in link]
+        assert {mark for _, mark, _ in links} == {"#"}
+        for place, _, id in links:
+            id = id.partition("?")[0]
+            assert id in made[place or name].ids, f"{name}: {place}#{id}"
+            if id in ids | {"new2030", "new2030/fig06a"}:  # not to what report.html lists
+                assert (place or name) != sealed.PAGE
+        assert set(each.ids.values()) == {1}
+    assert ids <= set(made[sealed.PAGE].ids)
+    assert ids <= whole
+    for id in ids:
+        assert made[f"report-{id.split('/')[0]}.html"].card(id) == page.card(id)
+        assert made[sealed.PAGE].card(id) != page.card(id)
+    (tier.results / names[1]).write_text("another")
+    assert not sealed.is_reported(tier)
+    monkeypatch.setattr(html, "MOST_BYTES", size)
+    html.write(tier, claims)
+    assert [file.name for file in tier.results.glob("*.html")] == [sealed.PAGE]
+    assert sealed.is_reported(tier)
+
+
 def test_a_report_during_which_results_change_is_not_written(
     tier: Tier, claims: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -435,12 +436,53 @@ class TestCache:
             record = self.kept(tmp_path).verified()
         assert set(record.pop("sha256")) == {"model", "deep/log.jsonl"}
         assert 0 <= record.pop("seconds") < 60
+        assert 0 <= record.pop("cpu_seconds") < 60
         assert record == {
             "diverged": None,
+            "asked": [],
             "what": "a net",
             "key": KEY_OF_ENTRY,
             "made_for": "smoke paper/experiment key",
         }
+
+    def test_the_seconds_of_an_entry_are_its_own(self, tmp_path):
+        """Without those of the entries that it asks for, but with those of views, which go at the end."""
+
+        def busy(seconds, inside=()):
+            def make(folder):
+                for kind in inside:
+                    with store.cached(tmp_path, kind, kind, "inner", busy(0.3)):
+                        pass
+                end = time.process_time() + seconds
+                while time.process_time() < end:
+                    pass
+                return self.make(folder)
+
+            return make
+
+        with store.cached(tmp_path, "tasks", "outer", "outer", busy(0.1, ("models", "views"))) as entry:
+            record = entry.verified()
+        assert record["asked"] == ["models/models"]
+        assert 0.4 <= record["cpu_seconds"] < 0.6
+        assert record["seconds"] >= 0.4
+        inner = store.Entry(tmp_path / store.CACHE / "models" / "models").verified()
+        assert 0.3 <= inner["cpu_seconds"] < 0.4
+
+    def test_who_does_not_wait_goes_on_without_an_entry_that_is_made_elsewhere(self, tmp_path):
+        """Views excepted; no handler of exceptions takes it for a failure."""
+        entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
+        with (
+            store.locked(entry.lock),
+            pytest.raises(store.MadeElsewhere),
+            store.not_waiting(),
+            suppress(Exception),
+        ):
+            self.kept(tmp_path)
+        assert not issubclass(store.MadeElsewhere, Exception)
+        assert not entry.folder.exists()
+        with store.not_waiting():
+            assert not self.kept(tmp_path).hit
+            assert self.kept(tmp_path).hit
 
     def test_no_flipped_bit_of_any_file_is_read(self, tmp_path, capsys):
         entry = self.kept(tmp_path)

@@ -105,7 +105,7 @@ def test_a_net_has_the_same_bytes_with_cached_views_without_and_resumed(tmp_path
     assert filled[1] == expected.log
     for name, tensor in models.Model(of, models.trained(of, DATA, tmp_path)).method.state_dict().items():
         assert torch.equal(tensor, expected.method.state_dict()[name])
-    for entry in store.entries(tmp_path, models.KIND):
+    for entry in store.entries(tmp_path, store.MODELS):
         store.remove(entry)
     assert trained(tmp_path, of) == filled
 
@@ -114,7 +114,7 @@ def test_a_net_has_the_same_bytes_with_cached_views_without_and_resumed(tmp_path
             raise KeyboardInterrupt
 
     for root in (tmp_path, tmp_path / "empty"):
-        for entry in store.entries(root, models.KIND):
+        for entry in store.entries(root, store.MODELS):
             store.remove(entry)
         with pytest.raises(KeyboardInterrupt):
             models.trained(of, DATA, root, save_every=0, progress=stop)
@@ -130,7 +130,7 @@ def test_damaged_views_are_rendered_again(tmp_path, rendered, capsys, damage):
         file.write_bytes(damage(content))
     else:
         file.unlink()
-    for entry in store.entries(tmp_path, models.KIND):
+    for entry in store.entries(tmp_path, store.MODELS):
         store.remove(entry)
     rendered.clear()
     assert trained(tmp_path, tiny.spec(steps=4)) == expected

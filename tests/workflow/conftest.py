@@ -277,3 +277,15 @@ def clone(source, tmp_path):
             (root / part).unlink(missing_ok=True)
     shutil.copytree(source.root, root, symlinks=True, dirs_exist_ok=True)
     return Checkout(root)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    chromium = shutil.which("chromium")
+    if not chromium:
+        pytest.skip("no chromium here; on Debian: apt install chromium")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        yield browser
+        browser.close()

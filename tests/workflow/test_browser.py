@@ -1,7 +1,6 @@
 """The report of a whole smoke run in a real browser: Debian's chromium, driven by Playwright."""
 
 import re
-import shutil
 from urllib.parse import unquote
 
 import pytest
@@ -42,18 +41,6 @@ FEW = """() => {
 @pytest.fixture(scope="module")
 def report(smoke_run):
     return smoke_run.root / "results" / "smoke" / "report.html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    chromium = shutil.which("chromium")
-    if not chromium:
-        pytest.skip("no chromium here; on Debian: apt install chromium")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Visit:

@@ -50,9 +50,9 @@ def run_of(configured: ConfiguredExperiment) -> str:
 
 
 def seconds_spent(asker: str, root: Path) -> float:
-    """Total time that a run's finished tasks took."""
-    finished = (entry for entry in store.entries(root, store.TASKS) if asker in entry.askers)
-    return sum(entry.record.get("seconds", 0.0) for entry in finished)
+    """Total time that a run has spent on its finished tasks, and on networks that it trained for them."""
+    records = [entry.record for entry in store.entries(root) if entry.folder.parent.name != store.VIEWS]
+    return sum(record.get("seconds", 0.0) for record in records if record.get("made_for") == asker)
 
 
 def lost_parts(configured: ConfiguredExperiment) -> int:

@@ -14,7 +14,7 @@ import pandas as pd
 
 from reprise.contract.experiment import NotInTablesError, Resources, Tables
 from reprise.contract.settings import Seeded, Settings, one_line
-from reprise.engine import foreign, registry
+from reprise.engine import foreign, registry, seconds
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.rounds import LEVELS
@@ -228,8 +228,8 @@ class ConfiguredExperiment:
         return self.experiment.key(self.params, files)
 
     def needs(self) -> dict[str, Resources]:
-        """What each task needs, by its name (`Experiment.needs`)."""
-        return self.experiment.needs(self.params)
+        """What each task needs, by its name, with minutes by recorded seconds (`seconds.needs`)."""
+        return seconds.needs(self.experiment, self.params, self.tier.root)
 
     # Results.
 

@@ -7,7 +7,8 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, Literal, TypeVar
 
 import pandas as pd
@@ -17,7 +18,7 @@ import pyarrow.parquet as pq
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from reprise.contract.experiment import BASE
-from reprise.contract.settings import one_line, shortened
+from reprise.contract.settings import Settings, one_line, overridden, shortened
 from reprise.errors import RepriseError
 from reprise.storage import store
 
@@ -46,6 +47,7 @@ TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,100}\.par
 FURTHER = re.compile(r"([^/]+/[^/]+)/round-[2-9]")
 """The folder of a further round, after its experiment's."""
 M = TypeVar("M", bound=BaseModel)
+S = TypeVar("S", bound=Settings)
 
 
 def distinct(names: Iterable[str]) -> Any:
@@ -80,6 +82,33 @@ class Hardware(_Read):
     gpus: list[str] = []
 
 
+Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Taken(_Read):
+    """What a run took, on one core or GPU.
+
+    Attributes:
+        tasks: name of each task, or the experiment's id if it is in one piece -> its own seconds.
+        shared: cache entry, `KIND/KEY`, such as a network, that tasks asked for -> the seconds of making it,
+            whichever experiment did.
+        asked: name of a task -> the shared entries that it asked for before any other task did.
+    """
+
+    tasks: dict[str, Seconds]
+    shared: dict[str, Seconds] = {}
+    asked: dict[str, list[str]] = {}
+
+    @property
+    def total(self) -> float:
+        """Seconds of all tasks and shared entries."""
+        return sum(self.tasks.values()) + sum(self.shared.values())
+
+    def of_task(self, name: str) -> float:
+        """Seconds of a task, and of the shared entries that it asked for before any other task did."""
+        return self.tasks[name] + sum(self.shared.get(entry, 0.0) for entry in self.asked.get(name, ()))
+
+
 class Record(_Read):
     """How an experiment's tables were made, as `run.run` and `store.save_tables` write it. A field that
     older versions did not write has a default."""
@@ -96,11 +125,25 @@ class Record(_Read):
     params: dict[str, Any]
     code: str = ""
     files: dict[str, str] = {}
-    duration_seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    duration_seconds: Seconds
+    taken: Taken | None = None
     key: str
     sha256: Annotated[dict[TableName, Digest], Field(min_length=1), AfterValidator(distinct)]
     reduced: dict[TableName, str] = {}
     """Table -> the rows and digits that were left out to make it smaller."""
+
+
+def params_of(kind: type[S], recorded: Mapping[str, Any], where: str) -> S:
+    """Parameters as a record has them. Those that their experiment no longer has, or no longer allows, are
+    left out; those that it did not have are the published ones."""
+    with suppress(RepriseError, KeyError):
+        return overridden(kind, recorded, where)
+    allowed: dict[str, Any] = {}
+    for key, value in recorded.items():
+        with suppress(RepriseError, KeyError):
+            overridden(kind, {**allowed, key: value}, where)
+            allowed[key] = value
+    return overridden(kind, allowed, where)
 
 
 class Manifest(_Read):

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ import pandas as pd
 
 from reprise.contract.experiment import Context, Make, Resources, Tables, evaluate, share_of
 from reprise.contract.settings import one_line
-from reprise.engine import cache, memo, provenance
+from reprise.engine import cache, memo, provenance, seconds
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.tiers import changes
 from reprise.errors import RepriseError
@@ -54,12 +54,16 @@ def run(configured: ConfiguredExperiment, progress: Progress = lambda done, tota
         start, before = time.perf_counter(), cache.seconds_spent(asker, root)
         settings = experiment.settings(params)
         context = Context(progress, root=root)
+        needs = configured.needs()
         if experiment.has_tasks:
-            needs = experiment.needs(params)
             unchanged = partial(_require_unchanged, configured, key)
             context = replace(context, cached=_TaskCache(root, asker, needs, progress, unchanged))
         with _blamed_on_settings(configured):
+            if experiment.has_tasks:
+                _perform(configured, needs, context)
+            began = store.cpu_seconds()
             tables = evaluate(compute, settings, context)
+            own = store.cpu_seconds() - began
         _require_unchanged(configured, key)
         if set(tables) != set(experiment.tables):
             raise RepriseError(
@@ -81,6 +85,7 @@ def run(configured: ConfiguredExperiment, progress: Progress = lambda done, tota
             "code": experiment.code(params),
             "files": files,
             "duration_seconds": round(before + time.perf_counter() - start, 3),
+            "taken": seconds.of_run(root, asker, needs, own).model_dump(mode="json"),
         }
         store.save_tables(folder, tables, key, record)
         cache.forget_parts(configured)
@@ -111,19 +116,48 @@ def run_share(
         )
     experiment.require_published(params)
     guarded = experiment.trying_losses(params)
-    needs = experiment.needs(params)
+    needs = configured.needs()
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     key, asker, root = configured.key(), cache.asker(configured), configured.tier.root
     with guarded, store.locked(folder / store.LOCK, shared=True), store.asking(asker):
         _say_what_slows(configured)
         unchanged = partial(_require_unchanged, configured, key)
         task_cache = _TaskCache(root, asker, expected, progress, unchanged)
-        context = Context(root=root, cached=task_cache)
-        tasks, perform = experiment.tasks(params, context), experiment.perform()
         with _blamed_on_settings(configured):
-            for name in expected:
-                settings, task, asking = tasks[name]
-                asking.result(perform, settings, task)
+            _perform(configured, expected, Context(root=root, cached=task_cache))
+
+
+def _perform(configured: ConfiguredExperiment, names: Iterable[str], context: Context) -> None:
+    """Performs tasks, each of which the context keeps. A task that needs what another process makes is left
+    until the others are done; when every one left does, the first waits.
+
+    Raises:
+        RepriseError: as the tasks do; of a task with another loss, it names the loss.
+    """
+    experiment, waiting = configured.experiment, list(names)
+    tasks, perform = experiment.tasks(configured.params, context), experiment.perform()
+
+    def do(name: str) -> None:
+        settings, task, asking = tasks[name]
+        try:
+            asking.result(perform, settings, task)
+        except RepriseError as error:
+            if asking.objective is None:
+                raise
+            prefix = f"objective '{asking.objective}': "
+            raise RepriseError(prefix + str(error).removeprefix(prefix)) from None
+
+    while waiting:
+        left = []
+        for name in waiting:
+            try:
+                with store.not_waiting():
+                    do(name)
+            except store.MadeElsewhere:
+                left.append(name)
+        if len(left) == len(waiting):
+            do(left.pop(0))
+        waiting = left
 
 
 def _say_what_slows(configured: ConfiguredExperiment) -> None:

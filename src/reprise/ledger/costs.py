@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reprise.engine import registry
+from reprise.engine import registry, seconds
 from reprise.engine.check import CLAIMS, Verdicts
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import DECIDED
-from reprise.ledger import plan
+from reprise.ledger import plan, speed
 from reprise.storage import store
 
 BENCHMARKS = "benchmarks"
@@ -112,17 +112,39 @@ def of_experiment(configured: ConfiguredExperiment) -> Cost:
 
 def of_further_round(configured: ConfiguredExperiment) -> RoundCost:
     """What a further round of an experiment takes, by its last one: the time in which that one's jobs held a
-    core, or the time that its record has, whichever is longer. The first lacks what was in the cache, the
+    core, or the seconds that its record has, whichever is longer. The first lacks what was in the cache, the
     second the start of each process. Jobs on a GPU wait for each other.
 
     Raises:
         RepriseError: if there are no results, or their record or a benchmark file is damaged.
     """
     last = configured.rounds()[-1]
-    seconds = max(of_experiment(last).wall_seconds, last.record()["duration_seconds"])
+    took = max(of_experiment(last).wall_seconds, seconds.taken(last).total)
     needs = last.needs()
     parts = 1 if any(each.gpus for each in needs.values()) else plan.shares(needs)
-    return RoundCost(seconds / 60, seconds / 60 / parts)
+    return RoundCost(took / 60, took / 60 / parts)
+
+
+def to_publish(tier: Tier) -> bytes:
+    """The content of `seconds.FILE`: what each experiment took that has results, and of others what the file
+    says now. The speed test runs unless nothing has changed, so that a run gives the same bytes each time.
+
+    Raises:
+        RepriseError: if results are damaged, or the file is.
+    """
+    before = seconds.recorded(tier.root)
+    if tier.is_recorded and before.experiments:
+        return seconds.written(before)
+    ran = {
+        id: seconds.OfExperiment(params=each.record()["params"], taken=seconds.taken(each))
+        for id, each in tier.experiments().items()
+        if each.has_results()
+    }
+    now = before.model_copy(update={"experiments": {**before.experiments, **ran}})
+    if now != before:
+        test = None if tier.is_recorded else round(speed.trial_seconds(), 4)
+        now = now.model_copy(update={"speed_test": test})
+    return seconds.written(now)
 
 
 def seconds_of_run(configured: ConfiguredExperiment) -> float:

@@ -1,17 +1,24 @@
 """The jobs of a tier: what they need and what they decide, for Snakemake's rules and for `reprise plan`."""
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from reprise.contract.experiment import Resources, share_of, together
+from reprise.engine import cache, memo, seconds
 from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.foreign import Taken
 from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
 from reprise.evidence.rounds import LEVELS
-from reprise.ledger import frozen
+from reprise.ledger import frozen, speed
+from reprise.storage import store, versions
+from reprise.training import identity
+from reprise.training.spec import Spec
 
 SHARE_MINUTES = 5.0
 """Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside
@@ -122,8 +129,8 @@ class Estimate:
         state: `to run`, `done`, or `on request`.
         jobs: its shares, or 1.
         longest: the resources of the longest job.
-        cpu_hours: of all jobs without GPUs, on one core.
-        gpu_hours: of all other jobs.
+        cpu_hours: of all jobs without GPUs, on one core of this machine, without what is in the cache.
+        gpu_hours: of all other jobs, likewise.
         claims: the claims that it decides.
         missing: why it cannot run here, with the remedy; empty if it can.
     """
@@ -139,30 +146,93 @@ class Estimate:
     missing: str
 
 
-def estimate(configured: ConfiguredExperiment, minutes: float = SHARE_MINUTES) -> Estimate:
-    """What an experiment takes in a tier, whatever of it is in the cache.
+def estimates(
+    experiments: Iterable[ConfiguredExperiment], minutes: float = SHARE_MINUTES, *, here: bool = True
+) -> list[Estimate]:
+    """What each of some experiments takes in a tier. What is in the cache, and networks that an earlier one
+    trains, are not in it.
 
     Args:
         minutes: expected duration of a share.
+        here: scales hours of a core by the speed of this machine beside that of the recorded run, which a
+            test of about a second tells.
+    """
+    counted: set[str] = set()
+    every = list(experiments)
+    slowness = speed.slowness(every[0].tier.root) if here and every else 1.0
+    return [estimate(each, minutes, slowness, counted) for each in every]
+
+
+def estimate(
+    configured: ConfiguredExperiment,
+    minutes: float = SHARE_MINUTES,
+    slowness: float = 1.0,
+    counted: set[str] | None = None,
+) -> Estimate:
+    """What an experiment takes in a tier.
+
+    Args:
+        minutes: expected duration of a share.
+        slowness: hours of a core here for one on the machine of the recorded run.
+        counted: cache entries that other experiments make, to which its own are added.
     """
     needs = configured.needs()
-    jobs = shares(needs, minutes)
-    cpu = [each.minutes for each in needs.values() if not each.gpus]
-    gpu = [each.minutes * each.gpus for each in needs.values()]
+    jobs, state = shares(needs, minutes), _state(configured)
+    left = _left(configured, needs, set() if counted is None or state != "to run" else counted)
+    cpu = [left[name] for name, each in needs.items() if not each.gpus]
+    gpu = [left[name] * each.gpus for name, each in needs.items()]
     longest = max(
         (share_needs(needs, number, jobs) for number in range(1, jobs + 1)), key=lambda share: share.minutes
     )
     return Estimate(
         id=configured.id,
-        state=_state(configured),
+        state=state,
         jobs=jobs,
         longest=longest,
-        cpu_hours=sum(cpu) / 60,
+        cpu_hours=slowness * sum(cpu) / 60,
         gpu_hours=sum(gpu) / 60,
         disk_gb=together(needs.values()).disk_mb / 1e3,
         claims=configured.experiment.claims,
         missing=missing(configured),
     )
+
+
+def _left(
+    configured: ConfiguredExperiment, needs: Mapping[str, Resources], counted: set[str]
+) -> dict[str, float]:
+    """Minutes that each task still takes, without those of shared entries that are counted already or in the
+    cache; 0 for a finished task.
+
+    Args:
+        counted: the shared entries of all its tasks are added.
+    """
+    root = configured.tier.root
+    recorded = seconds.recorded(root).experiments.get(configured.id)
+    taken = recorded.taken if recorded else Taken(tasks={})
+    asker = cache.asker(configured) if any((root / store.CACHE / store.TASKS).glob("*")) else ""
+    left = {}
+    for name, need in needs.items():
+        mine = taken.asked.get(name, [])
+        there = sum(taken.shared[entry] for entry in mine if entry in counted or _is_kept(root, entry))
+        counted.update(mine)
+        part = 1 - there / taken.of_task(name) if there else 1.0
+        finished = asker and store.Entry(root / store.CACHE / store.TASKS / store.key_of(asker, name))
+        left[name] = 0.0 if finished and finished.folder.is_dir() else part * need.minutes
+    return left
+
+
+def _is_kept(root: Path, entry: str) -> bool:
+    """Tells if the cache holds a network that its key finds again: whose code and libraries are those that
+    are here."""
+    record = store.Entry(root / store.CACHE / entry).record
+    if "spec" not in record:
+        return False
+    try:
+        symbols = list(identity.symbols(Spec.model_validate_json(json.dumps(record["spec"]))))
+    except ValueError:  # a setting that is gone
+        return False
+    here = memo.closure_hash(*symbols), versions.of(memo.libraries(*symbols))
+    return (record.get("code"), record.get("versions")) == here
 
 
 def _state(configured: ConfiguredExperiment) -> str:

@@ -20,7 +20,7 @@ from reprise.contract.settings import Settings, shortened
 from reprise.engine import foreign, provenance, registry, tiers
 from reprise.engine.check import Verdicts, join
 from reprise.engine.configured import PUBLISHED, RECORDED, Tier
-from reprise.engine.tiers import NAME, digest_of, with_overrides
+from reprise.engine.tiers import NAME, digest_of
 from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
 from reprise.ledger.bundles import MANIFEST
@@ -187,7 +187,9 @@ def load_recorded(name: str, root: Path) -> Tier:
     for id in set(manifest.experiments) & set(params):
         where = folder / id / store.RECORD
         record = foreign.read(foreign.Record, where.read_bytes(), str(where))
-        params[id] = _as_recorded(id, record, str(where))
+        if record.experiment != id:
+            raise RepriseError(f"{where}: the record is of {record.experiment}, not of a run of {id}")
+        params[id] = foreign.params_of(registry.experiment(id).params, record.params, str(where))
         if changed := _changed(params[id], record.params):
             older[id] = f"other parameters than now: {', '.join(changed)}"
     return Tier(name, root, {}, (), manifest.looked, params, digest_of(params), manifest, older)
@@ -213,22 +215,6 @@ def _verified(folder: Path) -> foreign.Manifest:
             if str(record.relative_to(folder)) not in manifest.sha256:
                 raise RepriseError(f"{record.parent}: is not in the bundle that was merged; remove it")
     return manifest
-
-
-def _as_recorded(id: str, record: foreign.Record, where: str) -> Settings:
-    """The parameters of a record. Those that the experiment no longer has, or no longer allows, are left out;
-    those that it did not have are the published ones."""
-    if record.experiment != id:
-        raise RepriseError(f"{where}: the record is of {record.experiment}, not of a run of {id}")
-    kind = registry.experiment(id).params
-    with suppress(RepriseError):
-        return with_overrides(kind, record.params, where)
-    allowed: dict[str, Any] = {}
-    for key, value in record.params.items():
-        with suppress(RepriseError):
-            with_overrides(kind, {**allowed, key: value}, where)
-            allowed[key] = value
-    return with_overrides(kind, allowed, where)
 
 
 def _changed(params: Settings, recorded: Mapping[str, Any]) -> list[str]:

@@ -1,9 +1,10 @@
 """The report: report.json, the page report.html made from it, which opens offline, a summary for CI, and the
-table of all claims.
+table of all claims. Where that page would be too large, each paper has a page of its own.
 
 The files hold no date, so that the same results give the same bytes.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable
 from functools import cache, partial
 from importlib.resources import files
@@ -34,6 +35,11 @@ from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Part, Report
 from reprise.report.vector import Vector, vector
 
+MOST_BYTES = 4_000_000
+"""Of a page; with more, browsers take over two seconds to open it."""
+IDS = re.compile(r'<[^>]* id="([^"]+)"')
+"""A place in a page, which a link can name."""
+LINKS = re.compile(r'href="#(?=([^"?]+)[?"])')
 LONG_TABLE = 30
 """Number of rows above which a table is shown folded."""
 SYMBOLS = dict(zip(VERDICTS, "✓✗≈±?·", strict=True))
@@ -64,7 +70,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
     others = [] if tier.is_recorded else recorded.gather(tier.root)
     report, claims = build(tier, claims, others), marked(tier, claims)
     files: dict[str, sealed.Writer] = {
-        "report.html": _writer(page(report, tier.results, tier.root)),
+        **{name: _writer(text) for name, text in pages(report, tier.results, tier.root).items()},
         "report.json": _writer(report.model_dump_json(indent=1) + "\n"),
         "summary.md": _writer(digest.digest(report)),
         "claims.parquet": lambda file: claims.to_parquet(file, index=False),
@@ -83,13 +89,43 @@ def _writer(text: str) -> Callable[[Path], None]:
     return write
 
 
-def page(report: Report, folder: Path, root: Path) -> str:
-    """report.html, self-contained.
+def pages(report: Report, folder: Path, root: Path) -> dict[str, str]:
+    """File name -> a page: report.html alone, self-contained, if it has at most `MOST_BYTES`; else also one
+    for each paper, to which report.html links from a list of its claims.
 
     Args:
-        folder: where it will lie; the paths of the report start there.
+        folder: where they will lie; the paths of the report start there.
         root: the checkout, whose cache keeps the thumbnails.
     """
+    text = page(report, folder, root)
+    if len(text.encode()) <= MOST_BYTES:
+        return {sealed.PAGE: text}
+    keys = [paper.key for paper in report.papers]
+    made = {sealed.PAGE: page(report, folder, root, whole=())}
+    made |= {sealed.page_of(key): page(report, folder, root, whole=(key,), home=False) for key in keys}
+    ids = {name: set(IDS.findall(text)) for name, text in made.items()}
+    on_each = set.intersection(*ids.values())
+    places = {id: name for name, own in ids.items() for id in own - on_each}
+
+    def elsewhere(name: str, link: re.Match[str]) -> str:
+        place = places.get(link[1], name)
+        return link[0] if place == name else f'href="{place}#'
+
+    return {name: LINKS.sub(partial(elsewhere, name), text) for name, text in made.items()}
+
+
+def page(
+    report: Report, folder: Path, root: Path, whole: Collection[str] | None = None, *, home: bool = True
+) -> str:
+    """A page.
+
+    Args:
+        folder, root: as for `pages`.
+        whole: keys of the papers that it holds whole, by default all; of the others, what is found and a list
+            of claims.
+        home: whether it also holds all that belongs to no paper.
+    """
+    whole = [paper.key for paper in report.papers] if whole is None else whole
     every = {claim.id: claim for paper in report.papers for claim in paper.claims}
 
     def counted(ids: Collection[str]) -> dict[str, int]:
@@ -108,6 +144,8 @@ def page(report: Report, folder: Path, root: Path) -> str:
         .get_template("report.html.j2")
         .render(
             report=report,
+            whole=whole,
+            home=home,
             claims=every,
             counted=counted,
             figures={figure.id: figure for paper in report.papers for figure in paper.figures},

@@ -1,5 +1,6 @@
 "use strict";
 // One view at a time: the one that holds what the address names. Without this script all views stand below one another.
+// A paper that has a page of its own holds no list of claims found: report.html does.
 const form = document.querySelector("form");
 const views = [...document.querySelectorAll(".view")];
 const claims = [...document.querySelectorAll(".claim")];
@@ -37,7 +38,7 @@ function show(id) {
 }
 
 function restore() {
-  if (!results.firstElementChild) return;
+  if (!results?.firstElementChild) return;
   for (const [claim, home] of homes) home.append(claim);
 }
 
@@ -78,10 +79,10 @@ function find(asked) {
 }
 
 function go() {
-  const address = decodeURIComponent(location.hash.slice(1)) || "home";
+  const address = decodeURIComponent(location.hash.slice(1)) || views[0].id;
   document.getElementById("contents").hidePopover?.();
   const [name, query] = address.split("?");
-  if (name === "find") {
+  if (name === "find" && results) {
     const asked = new URLSearchParams(query || "");
     for (const field of form.elements) if (field.name && document.activeElement !== field) field.value = asked.get(field.name) || "";
     find(asked);
@@ -91,13 +92,13 @@ function go() {
   restore();
   const target = document.getElementById(address);
   if (!target || address === "main") {
-    if (!views.some(view => !view.hidden)) show("home");
+    if (!views.some(view => !view.hidden)) show(views[0].id);
     if (target) target.focus();
     return;
   }
   form.reset();
   const view = target.closest(".view");
-  show(view ? view.id : "home");
+  show(view ? view.id : views[0].id);
   for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
   if (target === view) scrollTo(0, 0);
   else target.scrollIntoView();
@@ -105,7 +106,12 @@ function go() {
 
 function ask() {
   const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-  history.replaceState(null, "", asked.size ? `#find?${asked}` : "#find");
+  const address = asked.size ? `#find?${asked}` : "#find";
+  if (!results) {
+    location.href = `report.html${address}`;
+    return;
+  }
+  history.replaceState(null, "", address);
   go();
 }
 
@@ -121,7 +127,7 @@ zoom.addEventListener("click", () => zoom.close());
 zoom.addEventListener("close", () => zoom.lastElementChild.replaceChildren());
 
 form.hidden = false;
-form.addEventListener("input", ask);
+form.addEventListener(results ? "input" : "change", ask);
 form.addEventListener("submit", event => { event.preventDefault(); ask(); });
 addEventListener("hashchange", go);
 go();

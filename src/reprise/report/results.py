@@ -15,10 +15,12 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
+from reprise.engine import seconds
 from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import VERDICTS
+from reprise.ledger import costs
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
 from reprise.report import history, numbers, specifications, wording
@@ -71,7 +73,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     changed = [*history.read(folder), *history.changes(tier, claims, folder / TABLE)]
     contents = pages(report, tier.root, changed) | _drawings(report, tier.results)
     contents |= {TABLE: verdicts(report).encode(), BUNDLE.name: small_bundle(tier)}
-    contents |= {history.HISTORY: history.written(changed)}
+    contents |= {history.HISTORY: history.written(changed), seconds.FILE.name: costs.to_publish(tier)}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
     files |= {folder.parent / LETTERS / name: text for name, text in letters(report).items()}

@@ -13,13 +13,23 @@ from reprise.storage import store
 
 Writer = Callable[[Path], Any]
 
+PAGE = "report.html"
 REPORT = (
-    "report.html", "report.json", "summary.md", "claims.parquet", "claims.csv", "observations.parquet",
+    PAGE, "report.json", "summary.md", "claims.parquet", "claims.csv", "observations.parquet",
     "redo_verdicts.py",
 )  # fmt: skip
-"""The files of a tier's report."""
+"""The files of a tier's report; it may also have a page for each paper (`page_of`)."""
 REPORT_RECORD = ".report.json"
 """The sealed record of what they were made from."""
+
+
+def page_of(key: str) -> str:
+    """The page of a paper, where report.html does not hold it."""
+    return f"report-{key}.html"
+
+
+def _pages(tier: Tier) -> list[str]:
+    return sorted(file.name for file in tier.results.glob(page_of("*")))
 
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
@@ -48,10 +58,11 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
 
 
 def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str, Any]) -> None:
-    """Writes the files of a tier's report, all or none, with a sealed record of what they were made from.
+    """Writes the files of a tier's report, all or none, with a sealed record of what they were made from, and
+    removes the pages of papers that a larger report had.
 
     Args:
-        files: each of `REPORT`.
+        files: each of `REPORT`, and pages of papers.
         made_from: `shown(tier)` as it was before they were made.
 
     Raises:
@@ -62,9 +73,10 @@ def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str,
             f"{tier.results}: results, verdicts or code changed while the report was made; write it again "
             f"with: reprise report --tier {tier.name}"
         )
-    store.write_sealed(
-        tier.results / REPORT_RECORD, {tier.results / name: files[name] for name in REPORT}, made_from
-    )
+    written = {tier.results / name: writer for name, writer in files.items()}
+    store.write_sealed(tier.results / REPORT_RECORD, written, made_from)
+    for name in set(_pages(tier)) - set(files):
+        (tier.results / name).unlink()
 
 
 def is_reported(tier: Tier) -> bool:
@@ -76,7 +88,7 @@ def is_reported(tier: Tier) -> bool:
     """
     now = shown(tier)
     try:
-        record = store.load_sealed(tier.results / REPORT_RECORD, REPORT)
+        record = store.load_sealed(tier.results / REPORT_RECORD, [*REPORT, *_pages(tier)])
     except ValueError:
         return False
     return all(record.get(name) == now[name] for name in now)

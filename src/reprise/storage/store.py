@@ -27,9 +27,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -41,6 +41,8 @@ from reprise.errors import RepriseError
 CACHE = Path("results") / "cache"
 TASKS, VIEWS = "tasks", "views"
 """Kinds of cache entries that serve an experiment until it is finished."""
+MODELS = "models"
+"""The kind of trained networks, which all experiments share."""
 TABLE = "table.parquet"
 RECORD, CACHE_RECORD = "run.json", "record.json"
 DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
@@ -48,6 +50,8 @@ DONE, SEAL = ".done", "seal"
 
 ASKER: ContextVar[str] = ContextVar("asker", default="")
 """The run that currently asks for cache entries, described in one line."""
+WAITS: ContextVar[bool] = ContextVar("waits", default=True)
+"""Whether who asks for an entry that another process makes waits for it."""
 
 
 def key_of(*what: object) -> str:
@@ -57,6 +61,24 @@ def key_of(*what: object) -> str:
 
 
 # The cache.
+
+
+class MadeElsewhere(BaseException):
+    """Another process makes the entry that was asked for, and the caller did not want to wait. It is no
+    Exception, so that no computation on the way takes it for a failure of its own."""
+
+
+@dataclass
+class _Spent:
+    """What the entries took, and are called, that were asked for while another one was made."""
+
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    asked: list[str] = field(default_factory=list)
+
+
+SPENT: ContextVar[_Spent | None] = ContextVar("spent", default=None)
+"""Of the entry that is being made now."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +140,10 @@ def cached(
     root: Path, kind: str, key: str, what: str, make: Callable[[Path], Mapping[str, Any] | None]
 ) -> Iterator[Entry]:
     """The cache entry under `key`, made first unless it exists intact. It is locked meanwhile: if several
-    processes ask for it at once, one makes it and the others wait.
+    processes ask for it at once, one makes it and the others wait, or within `not_waiting` go on without it.
+
+    The record of a new entry has the `seconds` and `cpu_seconds` that making it took, without those of other
+    entries that were `asked` for meanwhile, each `KIND/KEY`. Views count as part of what asked for them.
 
     Args:
         root: the checkout.
@@ -128,9 +153,10 @@ def cached(
 
     Raises:
         RepriseError: if the cache cannot be written.
+        MadeElsewhere: within `not_waiting`, if another process makes the entry.
     """
-    entry = Entry(root / CACHE / kind / key)
-    with locked(entry.lock):
+    entry, start, before = Entry(root / CACHE / kind / key), time.perf_counter(), cpu_seconds()
+    with _locked(entry, kind):
         if ASKER.get() and ASKER.get() not in entry.askers:
             with writing(entry.lock), entry.lock.open("a", encoding="utf-8") as file:
                 file.write(f"\n{ASKER.get()}\n")  # a kill may have cut the previous line short
@@ -140,7 +166,38 @@ def cached(
         if not hit:
             _make(entry, what, make)
         shutil.rmtree(entry.draft, ignore_errors=True)
+        if kind != VIEWS and (outer := SPENT.get()):
+            outer.seconds += time.perf_counter() - start
+            outer.cpu_seconds += cpu_seconds() - before
+            outer.asked.append(f"{kind}/{key}")
         yield Entry(entry.folder, hit)
+
+
+@contextmanager
+def _locked(entry: Entry, kind: str) -> Iterator[None]:
+    """Locks an entry. Views are waited for in any case: a training that needs them has begun."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(entry.lock, wait=WAITS.get() or kind == VIEWS))
+        except Busy:
+            raise MadeElsewhere(str(entry.folder)) from None
+        yield
+
+
+@contextmanager
+def not_waiting() -> Iterator[None]:
+    """Within the context, `cached` raises MadeElsewhere where it would wait for another process."""
+    token = WAITS.set(False)
+    try:
+        yield
+    finally:
+        WAITS.reset(token)
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process, and of those of its children that have ended."""
+    times = os.times()
+    return time.process_time() + times.children_user + times.children_system
 
 
 def _is_intact(entry: Entry) -> bool:
@@ -155,7 +212,9 @@ def _is_intact(entry: Entry) -> bool:
 
 
 def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | None]) -> None:
-    files, start = entry.draft / "files", time.perf_counter()
+    files, start, before = entry.draft / "files", time.perf_counter(), cpu_seconds()
+    inner = _Spent()
+    token = SPENT.set(inner)
     try:
         with writing(entry.folder):
             for former in (entry.folder, files):  # a damaged entry, and a killed process's files
@@ -170,7 +229,9 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             "what": what,
             "key": entry.folder.name,
             "made_for": ASKER.get(),
-            "seconds": round(time.perf_counter() - start, 3),
+            "seconds": round(time.perf_counter() - start - inner.seconds, 3),
+            "cpu_seconds": round(cpu_seconds() - before - inner.cpu_seconds, 3),
+            "asked": inner.asked,
             "sha256": sums,
         }
         with writing(entry.folder):
@@ -178,6 +239,7 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             os.rename(files, entry.folder)
             _flush(entry.folder.parent)
     finally:
+        SPENT.reset(token)
         shutil.rmtree(files, ignore_errors=True)
         with suppress(OSError):  # not empty: it holds what to resume from
             entry.draft.rmdir()

@@ -8,31 +8,27 @@ the training path) and nothing else. During training, checkpoints lie in the ent
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import BaseModel
 from torch import Tensor
 
-from reprise.contract import losses
 from reprise.datasets.reading import workers
 from reprise.errors import RepriseError
 from reprise.notices import slower
-from reprise.storage import checkpoints, versions
-from reprise.storage.closure import Symbol, closure_hash, libraries
-from reprise.storage.store import CACHE, Entry, cached, key_of, write
+from reprise.storage import checkpoints
+from reprise.storage.store import CACHE, MODELS, Entry, cached, key_of, write
 from reprise.training import processes
 from reprise.training.costs import CORES_PER_GPU
+from reprise.training.identity import code_hash, users_loss, versions_used
 from reprise.training.images import Data, Trained, assemble, train
 from reprise.training.methods import Method
-from reprise.training.objective import Named
 from reprise.training.precision import say_what_processor_lacks
 from reprise.training.spec import Spec
 from reprise.training.view_cache import cached_views
 
-KIND = "models"
 MODEL, LOG = "model.safetensors", "log.jsonl"
 
 
@@ -47,34 +43,16 @@ def model_key(spec: Spec, data: Data, device: str = "cpu") -> str:
     Raises:
         RepriseError: for an unknown objective, or a user's file that is missing.
     """
-    code, content = list(_code(spec)), b""
     described = spec.model_dump(mode="json", exclude={"checkpoint_blocks"})
-    if name := _users(spec):
-        loss, seen = losses.foreign(name), losses.seen(name)
-        code += loss.symbols
-        content = loss.content + repr(sorted(losses.states(seen.files).values())).encode()
+    if name := users_loss(spec):
         described["objective"] = name.rpartition(":")[2]
     return key_of(
         described,
         fingerprint(data),
-        closure_hash(*code, extra=content),
-        _versions(spec),
+        code_hash(spec),
+        versions_used(spec),
         torch.device(device).type,
     )
-
-
-def _versions(spec: Spec) -> dict[str, str]:
-    """The versions of Python and of the libraries that a training uses."""
-    used = libraries(*_code(spec))
-    if name := _users(spec):
-        loss = losses.foreign(name)
-        used |= libraries(*loss.symbols) | loss.libraries | losses.seen(name).libraries
-    return versions.of(used)
-
-
-def _users(spec: Spec) -> str:
-    """The name of a user's loss, or none."""
-    return spec.objective.name if isinstance(spec.objective, Named) and ":" in spec.objective.name else ""
 
 
 def trained(
@@ -100,7 +78,7 @@ def trained(
     """
     # Once for all processes, because a fingerprint asks for the size of every file.
     key = processes.said_by_first(model_key(spec, data, device) if processes.rank() == 0 else "")
-    entry = Entry(root / CACHE / KIND / key)
+    entry = Entry(root / CACHE / MODELS / key)
 
     def train_now() -> Trained:
         keep = cached_views(root, spec, data.images, device)
@@ -123,14 +101,15 @@ def trained(
         return {
             "spec": spec.model_dump(mode="json"),
             "channels": data.channels,
-            "versions": _versions(spec),
+            "code": code_hash(spec),
+            "versions": versions_used(spec),
             "diverged": outcome.diverged,
             "device": torch.device(device).type,
         }
 
     if processes.rank() == 0:
         what = f"{spec.objective}, {spec.steps} steps, seed {spec.seed}"
-        with cached(root, KIND, key, what, make) as found:
+        with cached(root, MODELS, key, what, make) as found:
             if found.hit:
                 announce(hit=True)
     elif not processes.said_by_first(False):
@@ -207,13 +186,3 @@ def fingerprint(data: Data) -> str:
         else:
             digest.update(content.fingerprint().encode())  # type: ignore[union-attr]
     return digest.hexdigest()
-
-
-def _code(spec: Spec) -> Iterator[Symbol]:
-    """The symbols whose code determines a model of this spec: the loop, and what the spec selects."""
-    yield "reprise.training.images", "train"
-    for _, value in spec:
-        if isinstance(value, BaseModel):
-            yield type(value).__module__, type(value).__name__
-    if isinstance(spec.objective, Named) and not _users(spec):
-        yield "reprise.objectives", spec.objective.name
