@@ -43,6 +43,8 @@ Drawn = TypeVar("Drawn", pd.Series, pd.DataFrame)
 WIDTH = 6.75
 """Width of a two-column figure, in inches."""
 MARKERS = ("o", "s", "^", "D", "v", "P")
+DPI = 200
+"""Pixels an inch of a saved PNG."""
 Range = tuple[float, float]
 UNBOUNDED: Range = (-np.inf, np.inf)
 NOT_NEGATIVE: Range = (0.0, np.inf)
@@ -168,10 +170,18 @@ def steps_axis(axes: Axes) -> None:
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text."""
+    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text.
+
+    Its panels are placed once, for the pixels of a PNG, and stay there in all files that it is saved in.
+    """
     metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
-    with styled(), mpl.rc_context({"svg.fonttype": "none"}):
-        figure.savefig(file, format=kind, metadata=metadata, dpi=200)
+    with styled(), mpl.rc_context({"svg.fonttype": "none", "figure.constrained_layout.use": False}):
+        if layout := figure.get_layout_engine():
+            figure.set_dpi(DPI)
+            for _ in range(2):  # once leaves panels of a fixed shape some pixels off
+                layout.execute(figure)
+            figure.set_layout_engine(None)
+        figure.savefig(file, format=kind, metadata=metadata, dpi=DPI)
     if kind == "svg":
         file.write_text(_with_numbered_clips(file.read_text(encoding="utf-8")), encoding="utf-8")
 
