@@ -472,13 +472,14 @@ def test_the_nine_photographs_lie_in_installed_packages_and_need_no_download(mon
 
 
 def test_a_photograph_or_digits_of_other_pixels_are_refused(monkeypatch):
-    altered, digits = data.cat().copy(), load_digits()
+    altered, rows = data.cat().copy(), np.column_stack([load_digits().data, load_digits().target])
     altered[-1, -1, -1] ^= 1
     monkeypatch.setattr(data, "cat", lambda: altered)
     with pytest.raises(RepriseError, match=r"photograph 'cat': not the data .* make environment"):
         load("photographs-64", "nothing", "test")
-    digits.target[-1] ^= 1
-    monkeypatch.setattr("sklearn.datasets.load_digits", lambda: digits)
+    load("digits", "nothing", "test")
+    rows[-1, -1] += 1
+    monkeypatch.setattr(np, "loadtxt", lambda file, delimiter: rows)
     with pytest.raises(RepriseError, match="data set 'digits': not the data"):
         load("digits", "nothing", "test")
     _, flower = load_sample_images().images
