@@ -642,6 +642,7 @@ def _bench(options: argparse.Namespace) -> None:
         print(json.dumps(table.to_dict("records"), indent=1))
     else:
         print(table.to_string(index=False, float_format="{:.3g}".format))
+        print("kernels:", provenance.kernels())
 
 
 def _print_table(table: Table, width: int) -> None:

@@ -10,7 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy  # noqa: F401  whose OpenBLAS is looked for
 import pytest
+from threadpoolctl import threadpool_info
 
 from reprise.engine import provenance, registry
 from reprise.engine.provenance import commit_date, describe
@@ -351,3 +353,9 @@ def test_a_run_has_the_commit_at_which_it_began(monkeypatch):
     changed = provenance.of_run(began, Path())
     assert changed["commit"] == "a" * 40
     assert "changed while this ran" in changed["commit_problem"]
+
+
+def test_the_kernels_are_those_that_numpy_runs():
+    (library, *_) = [each for each in threadpool_info() if each["prefix"] == "libscipy_openblas"]
+    version, kernel = library["version"], library["architecture"]
+    assert f"libscipy_openblas {version}: {kernel}" in provenance.kernels().split(", ")

@@ -87,6 +87,13 @@ def _arithmetic_libraries() -> Iterator[dict[str, object]]:
         yield library("numba", _version("numba"), llvm.get_host_cpu_name(), 1)
 
 
+def kernels() -> str:
+    """The numerical libraries that this process has loaded and the processor whose kernels each has chosen,
+    for those that say it."""
+    libraries = [each for each in _arithmetic_libraries() if each["kernel"]]
+    return ", ".join(sorted({f"{each['name']} {each['version']}: {each['kernel']}" for each in libraries}))
+
+
 def commit_date(commit: str, root: Path) -> str:
     """The day of a commit, as in `2030-01-31`; empty if the checkout's git does not know it.
 
