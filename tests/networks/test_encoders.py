@@ -22,6 +22,24 @@ def test_with_an_imagenet_stem_it_is_torchvisions_without_the_classifier(spec, t
     assert ours(images(64)).shape == (2, spec.dim)
 
 
+@pytest.mark.parametrize(
+    ("block", "theirs"), [("basic", models.resnet.BasicBlock), ("bottleneck", models.resnet.Bottleneck)]
+)
+@pytest.mark.parametrize("zero", [False, True])
+def test_a_seed_draws_the_blocks_that_it_draws_with_torchvision(block, theirs, zero):
+    """The stem apart, which is drawn last, for any number of channels."""
+    drawn = []
+    for build in (
+        lambda: ResNet(block=block, blocks=(1, 2, 1, 2), zero_init_residual=zero).build(3),
+        lambda: models.ResNet(theirs, [1, 2, 1, 2], zero_init_residual=zero),
+    ):
+        torch.manual_seed(0)
+        drawn.append(build().state_dict())
+    names = [name for name in drawn[1] if not name.startswith(("fc.", "conv1."))]
+    assert [name for name in drawn[0] if name != "conv1.weight"] == names
+    assert all(torch.equal(drawn[0][name], drawn[1][name]) for name in names)
+
+
 @pytest.mark.parametrize(("stem", "size"), [("imagenet", 8), ("cifar", 32), ("stride2", 16)])
 def test_stems(stem, size):
     net = ResNet(width=4, stem=stem).build(1)

@@ -195,7 +195,7 @@ def edited(tmp_path, monkeypatch):
     ("file", "old", "new", "changes"),
     [
         ("training/images.py", "BLOCK = 20", "BLOCK = 30", {"simclr", "byol"}),
-        ("training/optimisers.py", "torch.optim.SGD(", "torch.optim.Adam(", {"simclr", "byol"}),
+        ("training/optimisers.py", "descent.SGD(", "descent.Adam(", {"simclr", "byol"}),
         ("objectives/contrastive.py", "/ temperature", "* temperature", {"simclr"}),
         ("training/objective.py", "hidden: Count = 4096", "hidden: Count = 2048", {"byol"}),
         ("training/methods.py", "byol(p1, target2) +", "byol(p1, target2) -", {"byol"}),

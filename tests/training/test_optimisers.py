@@ -1,11 +1,13 @@
-"""LARS against a literal loop over numbers; the others are torch's."""
+"""LARS against a literal loop over numbers; the others against torch's."""
 
 import math
+from functools import partial
 
 import pytest
 import torch
 from lightly.utils.lars import LARS as LightlyLARS
 
+from reprise.networks.encoders import RESNET10_W16
 from reprise.training.optimisers import LARS, SGD, AdamW
 
 RATES = (0.0, 0.3, 0.05)
@@ -131,6 +133,53 @@ def test_sgd_and_adamw_are_torchs(ours, theirs):
 
     expected = run(Theirs)
     assert all(torch.equal(weight, expected[name]) for name, weight in run(ours).items())
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (SGD(weight_decay=1e-4), partial(torch.optim.SGD, lr=0.1, momentum=0.9, weight_decay=1e-4)),
+        (SGD(momentum=0.0), partial(torch.optim.SGD, lr=0.1)),
+        (AdamW(learning_rate=5e-3), partial(torch.optim.AdamW, lr=5e-3)),
+        (AdamW(learning_rate=5e-3, weight_decay=0.0), partial(torch.optim.Adam, lr=5e-3)),
+    ],
+)
+def test_of_a_network_in_float32_too_to_the_bit(ours, theirs):
+    """In channels-last layout, with a group whose rate no schedule moves."""
+    learned = []
+    for build in (ours.build, theirs):
+        torch.manual_seed(0)
+        net = RESNET10_W16.build(3).to(memory_format=torch.channels_last)
+        *early, late = net.parameters()
+        optimiser = build([{"params": early}, {"params": [late]}])
+        for step in range(5):
+            optimiser.param_groups[0]["lr"] = 0.01 * step
+            optimiser.zero_grad()
+            net(torch.rand(8, 3, 16, 16)).square().mean().backward()
+            optimiser.step()
+        learned.append(net.state_dict())
+    assert all(torch.equal(weight, learned[1][name]) for name, weight in learned[0].items())
+
+
+@pytest.mark.parametrize("spec", [SGD(), AdamW(), LARS()])
+def test_a_restored_optimiser_goes_on_to_the_same_bits(spec):
+    first, second = ({name: weight.requires_grad_() for name, weight in start().items()} for _ in range(2))
+    before, after = spec.build(first.values()), spec.build(second.values())
+
+    def step(optimiser, weights, gradient):
+        for name, weight in weights.items():
+            weight.grad = gradient[name]
+        optimiser.step()
+
+    *earlier, last = gradients()
+    for gradient in earlier:
+        step(before, first, gradient)
+    for name, weight in second.items():
+        weight.data.copy_(first[name].data)
+    after.restore(before.tensors())
+    step(before, first, last)
+    step(after, second, last)
+    assert all(torch.equal(weight, second[name]) for name, weight in first.items())
 
 
 def test_a_parameter_without_a_gradient_stays():

@@ -55,6 +55,14 @@ class Checkout:
         """Compiles its modules, which hundreds of processes would do each; an edit is seen by its content."""
         compileall.compile_dir(self.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
 
+    def refuse(self, module):
+        """Ends each of its processes that imports a module, by a file that Python runs at its start."""
+        (self.root / "src" / "sitecustomize.py").write_text(
+            "import sys\nclass Refusal:\n    def find_spec(name, path, target=None):\n"
+            f"        if name == {module!r}:\n            raise RuntimeError(name + ' is imported')\n"
+            "sys.meta_path.insert(0, Refusal)\n"
+        )
+
     def start(self, *command, **options):
         """A process in a session of its own, so that all that it starts can be killed with it."""
         return subprocess.Popen(

@@ -10,6 +10,7 @@ def test_a_finished_run_is_published_and_published_again_without_a_difference(fi
         "# Mine\n<!-- results: written by `reprise publish` -->\n<!-- end of results -->\nThe end.\n"
     )
     folder = finished.root / "docs" / "results"
+    finished.refuse("torch")
 
     def published():
         code, printed = finished.call("reprise", "publish", "--tier", "smoke")

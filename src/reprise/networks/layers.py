@@ -9,16 +9,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
-from torchvision.models import resnet
 
 from reprise.errors import RepriseError
-
-TORCHVISION_WIDTH = 64
-_BLOCKS = {"basic": resnet.BasicBlock, "bottleneck": resnet.Bottleneck}
+from reprise.networks.encoders import EXPANSION
 
 
-class ResNet(resnet.ResNet):
-    """Arguments but the channels of the images are the fields of `encoders.ResNet`."""
+class ResNet(nn.Module):
+    """torchvision's ResNet without its classifier, at any width and with other stems.
+
+    Layers have torchvision's names, and weights are drawn in torchvision's order. torchvision itself imports
+    torch's compiler, `torch._dynamo`, which takes 1.5 s of each job. Arguments but the channels of the images
+    are the fields of `encoders.ResNet`.
+    """
 
     def __init__(
         self,
@@ -31,41 +33,84 @@ class ResNet(resnet.ResNet):
         zero_init_residual: bool,
         last_shortcut: Literal["identity", "projection", "none"],
     ) -> None:
-        self._width = width  # torchvision's constructor calls _make_layer
-        super().__init__(_BLOCKS[block], list(blocks), zero_init_residual=zero_init_residual)
-        kernel, stride, padding = (7, 2, 3) if stem == "imagenet" else (3, 1, 1)
-        if stem == "stride2":
-            stride = 2
-        self.conv1 = nn.Conv2d(channels, width, kernel, stride, padding, bias=False)
-        nn.init.kaiming_normal_(self.conv1.weight, mode="fan_out", nonlinearity="relu")
+        super().__init__()
+        self.conv1 = _convolution(3, 64, 7, 2)  # torchvision's stem, drawn as its classifier is below
         self.bn1 = nn.BatchNorm2d(width)
-        if stem != "imagenet":
-            self.maxpool = nn.Identity()
-        self.fc = nn.Identity()
+        self.relu = nn.ReLU(inplace=True)
+        self.maxpool = nn.MaxPool2d(3, stride=2, padding=1) if stem == "imagenet" else nn.Identity()
+        inputs = width
+        for stage, count in enumerate(blocks):
+            residual = []
+            for stride in [2 if stage else 1] + [1] * (count - 1):
+                residual.append(Block(block, inputs, width * 2**stage, stride))
+                inputs = residual[-1].outputs
+            self.add_module(f"layer{stage + 1}", Stage(*residual))
+        self.avgpool = nn.AdaptiveAvgPool2d(1)
+        nn.Linear(512 * EXPANSION[block], 1000)
+        for layer in self.modules():
+            if isinstance(layer, nn.Conv2d):
+                _drawn(layer)
+            elif isinstance(layer, Block) and zero_init_residual:
+                nn.init.zeros_(layer.last_norm.weight)
+        kernel, stride = {"imagenet": (7, 2), "cifar": (3, 1), "stride2": (3, 2)}[stem]
+        self.conv1 = _drawn(_convolution(channels, width, kernel, stride))
         last = self.layer4[-1]
         if last_shortcut == "projection" and last.downsample is None:
-            last.downsample = _projection(self.inplanes)  # what the last block gives
+            last.downsample = nn.Sequential(_drawn(_convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
         elif last_shortcut == "none":
             last.downsample = _Nothing()
-            *_, norm = (layer for layer in last.children() if isinstance(layer, nn.BatchNorm2d))
-            nn.init.ones_(norm.weight)
-
-    def _make_layer(
-        self,
-        block: type[resnet.BasicBlock | resnet.Bottleneck],
-        planes: int,
-        blocks: int,
-        stride: int = 1,
-        dilate: bool = False,
-    ) -> nn.Sequential:
-        """torchvision's stages, of 64, 128, 256 and 512 planes, at our width."""
-        if planes == TORCHVISION_WIDTH:
-            self.inplanes = self._width
-        planes = planes * self._width // TORCHVISION_WIDTH
-        return Stage(*super()._make_layer(block, planes, blocks, stride, dilate))
+            nn.init.ones_(last.last_norm.weight)
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
-        return super().forward(x)
+        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.avgpool(x).flatten(1)
+
+
+class Block(nn.Module):
+    """A residual block; its 3x3 convolution, the first of a basic block's two, has the stride.
+
+    Args:
+        inputs: channels that it takes.
+        planes: channels of its 3x3 convolutions.
+
+    Attributes:
+        outputs: channels that it gives.
+        downsample: the shortcut; None is the identity.
+    """
+
+    def __init__(self, kind: Literal["basic", "bottleneck"], inputs: int, planes: int, stride: int) -> None:
+        super().__init__()
+        self.outputs = planes * EXPANSION[kind]
+        shortcut = None
+        if stride != 1 or inputs != self.outputs:
+            shortcut = nn.Sequential(
+                _convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs)
+            )
+        shapes = {
+            "basic": [(inputs, planes, 3, stride), (planes, planes, 3, 1)],
+            "bottleneck": [(inputs, planes, 1, 1), (planes, planes, 3, stride), (planes, self.outputs, 1, 1)],
+        }[kind]
+        self.depth = len(shapes)
+        for number, shape in enumerate(shapes, 1):
+            self.add_module(f"conv{number}", _convolution(*shape))
+            self.add_module(f"bn{number}", nn.BatchNorm2d(shape[1]))
+        self.relu = nn.ReLU(inplace=True)
+        self.downsample: nn.Module | None = shortcut
+
+    @property
+    def last_norm(self) -> nn.BatchNorm2d:
+        """The BatchNorm that ends the residual branch."""
+        return getattr(self, f"bn{self.depth}")
+
+    def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
+        branch = x
+        for number in range(1, self.depth + 1):
+            branch = getattr(self, f"bn{number}")(getattr(self, f"conv{number}")(branch))
+            if number < self.depth:
+                branch = self.relu(branch)
+        branch += x if self.downsample is None else self.downsample(x)
+        return self.relu(branch)
 
 
 class Stage(nn.Sequential):
@@ -112,10 +157,14 @@ def _statistics_kept(network: nn.Module) -> Iterator[None]:
             setattr(module, name, buffer)
 
 
-def _projection(channels: int) -> nn.Module:
-    convolution = nn.Conv2d(channels, channels, 1, bias=False)
+def _convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
+
+
+def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
+    """The convolution with weights as ReLU needs them."""
     nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
-    return nn.Sequential(convolution, nn.BatchNorm2d(channels))
+    return convolution
 
 
 class _Nothing(nn.Module):

@@ -28,6 +28,7 @@ from reprise.numerics.streams import generator
 from reprise.storage import checkpoints
 from reprise.training import processes
 from reprise.training.batches import Batch, Batches, ViewCache, at_each_step
+from reprise.training.descent import SGD, Optimiser
 from reprise.training.methods import Method, Student
 from reprise.training.replicas import keep_freed_memory
 
@@ -172,9 +173,7 @@ class _Run:
         self.probe = nn.Linear(spec.encoder.dim, data.classes, device=device)
         nn.init.zeros_(self.probe.weight)
         nn.init.zeros_(self.probe.bias)
-        self.probe_optimiser = torch.optim.SGD(
-            self.probe.parameters(), PROBE_LEARNING_RATE, momentum=PROBE_MOMENTUM
-        )
+        self.probe_optimiser = SGD(self.probe.parameters(), PROBE_LEARNING_RATE, momentum=PROBE_MOMENTUM)
         self.log = bytearray()
         self.diverged: int | None = None
 
@@ -244,7 +243,7 @@ class _Run:
             scores = self.probe(r)
         return {f"probe_top{k}": accuracy(scores, self.data.test_labels, k) for k in (1, 5)}
 
-    def _optimisers(self) -> Mapping[str, torch.optim.Optimizer]:
+    def _optimisers(self) -> Mapping[str, Optimiser]:
         return {"optimiser": self.optimiser, "probe_optimiser": self.probe_optimiser}
 
     def _tensors(self) -> Iterator[tuple[str, Tensor]]:
@@ -253,22 +252,15 @@ class _Run:
             for entry, tensor in module.state_dict().items():
                 yield f"{name}/{entry}", tensor
         for name, optimiser in self._optimisers().items():
-            for index, state in optimiser.state_dict()["state"].items():
-                for entry, tensor in state.items():
-                    if tensor is not None:
-                        yield f"{name}/{index}/{entry}", tensor
+            for entry, tensor in optimiser.tensors().items():
+                yield f"{name}/{entry}", tensor
 
     def _restore(self, tensors: Mapping[str, Tensor]) -> None:
         self.log = bytearray(tensors["log"].numpy())
         for name, module in (("method", self.method), ("probe", self.probe)):
             module.load_state_dict(_under(tensors, name))
         for name, optimiser in self._optimisers().items():
-            state: dict[int, dict[str, Tensor]] = {}
-            for path, tensor in _under(tensors, name).items():
-                index, entry = path.split("/")
-                layout = torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
-                state.setdefault(int(index), {})[entry] = tensor.contiguous(memory_format=layout)
-            optimiser.load_state_dict(optimiser.state_dict() | {"state": state})
+            optimiser.restore(_under(tensors, name))
 
 
 def narrowest(network: nn.Module) -> int:

@@ -1,4 +1,4 @@
-"""Optimisers: SGD and AdamW from torch, and LARS as in the official VICReg and Barlow Twins code."""
+"""Specs of optimisers: SGD and AdamW as in torch, LARS as in the official VICReg and Barlow Twins code."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -8,7 +8,7 @@ from pydantic import Field
 from reprise.contract.settings import Settings
 
 if TYPE_CHECKING:
-    from torch.optim.optimizer import Optimizer
+    from reprise.training.descent import Optimiser
 
 Parameters = Iterable[Any]
 """Tensors or parameter groups, as accepted by torch's optimisers."""
@@ -22,10 +22,10 @@ class SGD(Settings):
     momentum: float = Field(default=0.9, ge=0, lt=1)
     weight_decay: float = Field(default=0.0, ge=0)
 
-    def build(self, parameters: Parameters) -> "Optimizer":
-        import torch
+    def build(self, parameters: Parameters) -> "Optimiser":
+        from reprise.training import descent
 
-        return torch.optim.SGD(
+        return descent.SGD(
             parameters, self.learning_rate, momentum=self.momentum, weight_decay=self.weight_decay
         )
 
@@ -38,12 +38,10 @@ class AdamW(Settings):
     betas: tuple[float, float] = (0.9, 0.999)
     weight_decay: float = Field(default=0.01, ge=0)
 
-    def build(self, parameters: Parameters) -> "Optimizer":
-        import torch
+    def build(self, parameters: Parameters) -> "Optimiser":
+        from reprise.training import descent
 
-        return torch.optim.AdamW(
-            parameters, self.learning_rate, betas=self.betas, weight_decay=self.weight_decay
-        )
+        return descent.AdamW(parameters, self.learning_rate, betas=self.betas, weight_decay=self.weight_decay)
 
 
 class LARS(Settings):
@@ -67,11 +65,12 @@ class LARS(Settings):
     trust: float = Field(default=1e-3, gt=0)
     clip: bool = False
 
-    def build(self, parameters: Parameters) -> "Optimizer":
-        from reprise.training import lars
+    def build(self, parameters: Parameters) -> "Optimiser":
+        from reprise.training import descent
 
-        defaults = self.model_dump(exclude={"kind", "learning_rate"})
-        return lars.LARS(parameters, {"lr": self.learning_rate, **defaults})
+        return descent.LARS(
+            parameters, lr=self.learning_rate, **self.model_dump(exclude={"kind", "learning_rate"})
+        )
 
 
 OptimiserSpec = Annotated[SGD | AdamW | LARS, Field(discriminator="kind")]

@@ -21,6 +21,7 @@ from reprise.numerics.streams import generator
 from reprise.objectives import infonce_dot, resolve
 from reprise.papers.ren2023.zero_shot.experiment import LOSSES, Params
 from reprise.papers.ren2023.zero_shot.inputs import Inputs
+from reprise.training.descent import AdamW
 
 Embeddings = Float[Tensor, "sample dim"]
 Loss = Callable[[Embeddings, Embeddings], Float[Tensor, ""]]
@@ -134,7 +135,9 @@ class _Run:
 
     def __init__(self, heads: Heads, loss: Loss, learning_rate: float) -> None:
         self.heads, self.loss = heads, loss
-        self.optimiser = torch.optim.Adam(heads.parameters(), learning_rate)
+        self.optimiser = AdamW(
+            heads.parameters(), learning_rate, weight_decay=0.0
+        )  # without decay, it is Adam
 
     def step(self, batch: tuple[Tensor, Tensor]) -> Float[Tensor, ""]:
         """Takes a step and returns the loss before it."""

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from reprise.numerics.streams import generator
+from reprise.training.descent import AdamW
 from reprise.training.schedules import WarmupCosine
 
 
@@ -38,7 +39,7 @@ def train_on_presence(
         torch.manual_seed(generator(seed, "weights").initial_seed())
         encoder, scores = make(), nn.Linear(dim, present.shape[1])
     modules = nn.ModuleList([encoder, scores]).train()
-    optimiser = torch.optim.AdamW(modules.parameters(), learning_rate)
+    optimiser = AdamW(modules.parameters(), learning_rate)
     schedule, order = WarmupCosine(warmup=max(steps // 10, 1) / max(steps, 1)), generator(seed, "order")
     for step in range(steps):
         index = torch.randint(len(present), (batch,), generator=order)
