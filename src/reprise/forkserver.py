@@ -33,7 +33,7 @@ OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
 OF_THREADS = "_NUM_THREADS"
 """End of the names of environment variables that do not count: a command computes in one thread."""
 MODULES = {
-    "run": ("reprise.cli", "scipy.stats", "torch", "torchvision.transforms.v2", "numba"),
+    "run": ("reprise.cli", "scipy.stats", "reprise.training.images", "reprise.numerics.compiled"),
     "draw": ("reprise.cli", "scipy.stats", "reprise.plotting.style"),
     "check": ("reprise.cli", "scipy.stats"),
     "report": ("reprise.cli", "scipy.stats", "reprise.report.html"),
