@@ -49,6 +49,7 @@ class Checkout:
             "PATH": path,
             "PYTHONPATH": str(self.root / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "SMOKE_RUN": os.environ.get("SMOKE_RUN", str(ROOT)),
         }
 
     def compile(self):
