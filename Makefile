@@ -50,10 +50,15 @@ reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
 	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
 
+# Not `$(MAKE)`, with which a line runs even where `make -n` only shows it.
+ITSELF = $(MAKE) --no-print-directory
+
 .PHONY: test
 test: $(STAMP) ## lint, types, layers and the quick tests
-	@$(MAKE) --no-print-directory lint
-	pytest -m "not slow" -n auto --dist worksteal
+	@said=$$(mktemp); $(ITSELF) lint >$$said 2>&1 & lint=$$!; \
+	trap 'kill $$lint 2>/dev/null || true; rm -f $$said' EXIT; trap 'exit 130' INT; \
+	tests=0; pytest -m "not slow" -n auto --dist worksteal || tests=$$?; \
+	linted=0; wait $$lint || linted=$$?; cat $$said; exit $$((tests ? tests : linted))
 
 .PHONY: test-slow
 test-slow: $(STAMP) ## whole DAGs, kills, second clones (about an hour)

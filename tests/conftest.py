@@ -116,7 +116,7 @@ def smoke(shared):
 
 
 @pytest.fixture(scope="session")
-def kept():
+def kept(shared):
     """A function that gives the tables of an experiment's `compute` with some parameters, for fixtures.
 
     The first process that asks computes them. All processes that test read them, and later test runs do until
@@ -130,7 +130,7 @@ def kept():
         file.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(file.parent / ".lock"):
             if not file.exists():
-                made = experiment.compute()(params, Context())
+                made = experiment.compute()(params, Context(root=shared / "kept"))
                 for older in file.parent.glob("*.pickle"):
                     older.unlink()
                 store.write_files({file: partial(pd.to_pickle, made)})

@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -13,22 +15,27 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="needs make
 
 
 @pytest.fixture
-def make(tmp_path):
-    """Runs make without executing its recipes, in a folder whose name holds spaces and quotes."""
+def folder(tmp_path):
+    """A folder whose name holds spaces and quotes, with a Makefile."""
     folder = tmp_path / 'the "user\'s" $(checkout)'
     folder.mkdir()
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
+    return folder
 
+
+def call(folder, *arguments):
     # A make that runs under another make says which folder it enters; these tests run under `make test`.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
 
-    def call(*arguments):
-        return subprocess.run(
-            ["make", "-n", *arguments], cwd=folder, env=environment, capture_output=True, text=True
-        )
 
-    return call
+@pytest.fixture
+def make(folder):
+    """Runs make without executing its recipes."""
+    return partial(call, folder, "-n")
 
 
 def test_a_tier_a_paper_and_cores_go_to_snakemake(make):
@@ -74,3 +81,35 @@ def test_an_unknown_variable_is_refused_before_anything_runs(make, name):
     assert done.stdout == ""
     assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS PYTHON" in done.stderr
     assert make("reproduce", "PYTHON=python3.11").returncode == 0
+
+
+MEETING = {
+    "pytest": "for i in {1..600}; do [[ -e linting ]] && break; sleep .05; done; ls linting",
+    "ruff": "touch linting",
+}
+"""The tests end after lint has begun."""
+
+
+@pytest.mark.parametrize("failing", [{}, {"pytest": 1}, {"mypy": 3}, {"pytest": 5, "ruff": 1}])
+def test_lint_runs_beside_the_tests_and_what_either_says_is_seen(folder, failing):
+    """With programs that say their names. Lint ends at its first failure, the tests do not."""
+    wanted = (folder / "pyproject.toml").read_bytes() + (folder / "constraints.txt").read_bytes()
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    (folder / ".venv" / f"built-from-{sha256(wanted).hexdigest()[:16]}").touch()
+    for name in ("pytest", "ruff", "snakefmt", "lint-imports", "mypy"):
+        lines = [
+            "#!/bin/bash",
+            MEETING.get(name, ""),
+            f"echo {name} was here",
+            f"exit {failing.get(name, 0)}",
+        ]
+        (programs / name).write_text("\n".join(lines))
+        (programs / name).chmod(0o755)
+    done = call(folder, "test")
+    assert "linting\npytest was here\n" in done.stdout
+    assert ("ruff" if "ruff" in failing else "mypy") + " was here\n" in done.stdout
+    assert ("snakefmt was here\n" in done.stdout) == ("ruff" not in failing)
+    assert (done.returncode == 0) == (not failing)
+    for name, code in failing.items():
+        assert f"{'test' if name == 'pytest' else 'lint'}] Error {code}\n" in done.stdout + done.stderr

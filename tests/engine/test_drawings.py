@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from filelock import FileLock
 
 from reprise.cli import main
 from reprise.engine import registry, tiers
@@ -25,12 +26,15 @@ def drawing(id, tier):
 
 
 @pytest.fixture(scope="session")
-def drawn(ran, tmp_path_factory):
-    """A checkout in which two figures of `ran` are drawn; not to be changed."""
-    root = tmp_path_factory.mktemp("drawn") / "checkout"
-    shutil.copytree(ran, root)
-    for id in (FIGURE, OTHER):
-        drawing(id, tiers.load_tier("tiny", root)).draw()
+def drawn(ran, shared):
+    """A checkout in which two figures of `ran` are drawn, once for all processes that test; not to be
+    changed."""
+    root = shared / "drawn"
+    with FileLock(f"{root}.lock"):
+        if not root.exists():
+            shutil.copytree(ran, root)
+            for id in (FIGURE, OTHER):
+                drawing(id, tiers.load_tier("tiny", root)).draw()
     return root
 
 

@@ -30,13 +30,16 @@ def other(tmp_path):
 
 @pytest.fixture
 def reprise(checkout, other):
-    """Runs a command in the checkout; `papers` is what its config `mine` lists."""
+    """Runs commands in the checkout, in one process, and gives the largest exit code; `papers` is what its
+    config `mine` lists."""
 
-    def call(*words, papers="[../other/cpc2018]", path=()):
+    def call(*commands, papers="[../other/cpc2018]", path=()):
         (checkout / "configs" / "mine.yaml").write_text(f"tier: mine\nbase: smoke\npapers: {papers}\n")
         searched = os.pathsep.join([str(ROOT / "src"), *map(str, path)])
+        words = [command.split() for command in commands]
+        program = f"import sys; from reprise.cli import main; sys.exit(max(map(main, {words})))"
         return subprocess.run(
-            [sys.executable, "-m", "reprise", *words],
+            [sys.executable, "-c", program],
             env={**os.environ, "PYTHONPATH": searched}, cwd=checkout, capture_output=True, text=True,
         )  # fmt: skip
 
@@ -44,17 +47,20 @@ def reprise(checkout, other):
 
 
 def test_a_paper_named_in_a_config_runs_and_is_judged_like_any_other(reprise, other):
-    assert reprise("run", "cpc2018/bound", "--tier", "mine").returncode == 0
-    checked = reprise("check", "cpc2018", "--tier", "mine", "--json")
-    assert checked.stdout.count('"verdict": "reproduced"') == 2, checked.stderr
-    shown = reprise("show", "cpc2018/sec23/below", "--tier", "mine").stdout
-    assert re.search(r"written in +\.\./other/cpc2018/bound/claims\.py:\d+", shown)
-    drawn = reprise("draw", "cpc2018/sec23_bound", "--tier", "mine")
-    assert "sec23_bound.pdf" in drawn.stdout, drawn.stderr
+    done = reprise(
+        "run cpc2018/bound --tier mine",
+        "check cpc2018 --tier mine --json",
+        "show cpc2018/sec23/below --tier mine",
+        "draw cpc2018/sec23_bound --tier mine",
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count('"verdict": "reproduced"') == 2, done.stderr
+    assert re.search(r"written in +\.\./other/cpc2018/bound/claims\.py:\d+", done.stdout)
+    assert "sec23_bound.pdf" in done.stdout, done.stderr
 
     compute = other / "cpc2018" / "bound" / "compute.py"
     compute.write_text(compute.read_text().replace("c, noise = random", "noise, c = random"))
-    stale = reprise("check", "cpc2018", "--tier", "mine")
+    stale = reprise("check cpc2018 --tier mine")
     assert stale.returncode == 2
     assert "made by other code than is here now" in stale.stderr
 
@@ -64,7 +70,7 @@ def test_an_installed_paper_is_found_by_its_entry_point(reprise, other):
     installed.mkdir()
     (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: cpc\nVersion: 1.0\n")
     (installed / "entry_points.txt").write_text("[reprise.papers]\ncpc2018 = cpc2018\n")
-    listed = reprise("list", "cpc2018", "--tier", "mine", papers="[]", path=[other])
+    listed = reprise("list cpc2018 --tier mine", papers="[]", path=[other])
     assert "  cpc2018/bound: 2 claims; no results" in listed.stdout, listed.stderr
 
     (installed / "entry_points.txt").write_text("[reprise.papers]\ncpc2018 = gone\n")
@@ -87,7 +93,7 @@ def test_a_wrong_folder_is_one_line(reprise, other, papers, words):
     for folder in (other / "jing2022", other / "yaml", other.parent / "cpc2018"):
         folder.mkdir()
         (folder / "__init__.py").touch()
-    process = reprise("list", "--tier", "mine", papers=papers)
+    process = reprise("list --tier mine", papers=papers)
     assert (process.returncode, process.stdout) == (2, "")
     assert words in process.stderr
     assert process.stderr.count("\n") == 1

@@ -2,9 +2,11 @@
 
 import json
 import os
+import shutil
 
 import official_formats
 import pytest
+from filelock import FileLock
 
 from reprise.datasets import catalogue
 from reprise.datasets.data_set import DataSet
@@ -78,10 +80,14 @@ def test_generated_data_are_no_files_in_the_key():
 @pytest.fixture
 def folder(tmp_path):
     """Two images in a folder each."""
+    return put_images(tmp_path)
+
+
+def put_images(root):
     for name in ("a/1.jpg", "b/2.jpg"):
-        (tmp_path / "images" / name).parent.mkdir(parents=True)
-        (tmp_path / "images" / name).write_bytes(b"12")
-    return tmp_path / "images"
+        (root / "images" / name).parent.mkdir(parents=True)
+        (root / "images" / name).write_bytes(b"12")
+    return root / "images"
 
 
 def test_a_folder_is_its_files_names_and_sizes(folder):
@@ -122,16 +128,26 @@ def test_the_captions_images_and_weights_of_figure_2_are_read(tmp_path):
     assert reads(ZeroShot(data_set="scenes", encoders="presence")) == []
 
 
+@pytest.fixture(scope="session")
+def with_files(ran, shared):
+    """`ran`, made again from the files of `folder`, once for all processes that test; not to be changed."""
+    root = shared / "ran with files"
+    with FileLock(f"{root}.lock"):
+        if not root.exists():
+            shutil.copytree(ran, root)
+            put_images(root)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(registry.Experiment, "files", lambda *_: _there(root / "images"))
+                run.run(tiers.load_tier("tiny", root).experiment(ID))
+    return root
+
+
 @pytest.fixture
-def tier(checkout, folder, monkeypatch):
+def tier(with_files, checkout, folder, monkeypatch):
     """An experiment that reads the folder, run at a tiny size; and its tier."""
     monkeypatch.setattr(registry.Experiment, "files", lambda *_: _there(folder))
-    smoke = tiers.load_tier("smoke").overrides[ID]
-    settings = ", ".join(f"{name}: {value}" for name, value in smoke.items())
-    (checkout / "configs" / "tiny.yaml").write_text(f"tier: tiny\nexperiments: {{{ID}: {{{settings}}}}}\n")
-    tier = tiers.load_tier("tiny")
-    run.run(tier.experiment(ID))
-    return tier
+    shutil.copytree(with_files, checkout, dirs_exist_ok=True)
+    return tiers.load_tier("tiny")
 
 
 def _there(folder):

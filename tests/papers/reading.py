@@ -48,6 +48,7 @@ def drawn(id, smoke):
     """The figure's panels, its tables at the published setting, and the parameters; not to be changed."""
     tables, params = smoke[registry.artifact(id).experiment]
     figure = draw(id, tables, params)
+    figure.set_layout_engine("none")  # which would draw it several times; nobody asks where panels lie
     figure.draw_without_rendering()
     base = {name: table[table["setting"] == BASE] for name, table in tables.items()}
     return panels_of(figure), base, params

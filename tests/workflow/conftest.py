@@ -49,11 +49,22 @@ class Checkout:
             "PATH": path,
             "PYTHONPATH": str(self.root / "src"),
             "PYTHONDONTWRITEBYTECODE": "1",
+            "SMOKE_RUN": os.environ.get("SMOKE_RUN", str(ROOT)),
         }
 
     def compile(self):
-        """Compiles its modules, which hundreds of processes would do each; an edit is seen by its content."""
+        """Compiles its modules, which hundreds of processes would do each; an edit is seen by its content.
+        Machine code, whose folder says what it is made from, comes from where it was made."""
         compileall.compile_dir(self.root / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
+        for made in map(Checkout, {ROOT, Path(os.environ.get("SMOKE_RUN", ROOT))}):
+            for file in made.machine_code():
+                to = self.root / file.relative_to(made.root)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, to)
+
+    def machine_code(self):
+        """The files that numba has written."""
+        return [*self.root.glob("src/**/__pycache__/*/*.nb[ci]")]
 
     def refuse(self, module):
         """Ends each of its processes that imports a module, by a file that Python runs at its start."""

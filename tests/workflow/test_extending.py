@@ -19,6 +19,7 @@ from filelock import FileLock
 from reprise.engine import registry
 
 ROOT = Path(__file__).parents[2]
+KEPT = ROOT / ".pytest_cache" / "tables"
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 PAPERS = "src/reprise/papers"
 PRODUCTS = f"{PAPERS}/jing2022/random_products"
@@ -163,6 +164,8 @@ def followed(source, shared):
                 code, printed = checkout.call(sys.executable, *command.split()[1:])
                 assert code == 0, printed
             checkout.compile()
+            if KEPT.exists():  # under keys of what they were made from
+                shutil.copytree(KEPT, checkout.root / KEPT.relative_to(ROOT))
             done.touch()
     return checkout
 

@@ -19,14 +19,23 @@ def of_paper(checkout):
     return {name: made for name, made in checkout.results().items() if "/jing2022/" in name}
 
 
+def wait(process, done):
+    """Until something is done, and then to a random moment; a run of any speed is not over by then."""
+    while process.poll() is None and not done():
+        time.sleep(0.05)
+    time.sleep(random.uniform(0, 0.5))
+
+
 def test_a_killed_snakemake_says_how_to_go_on_and_then_ends_the_same(blank, smoke_run):
     """First it alone is killed, and its jobs go on without it; then it with all its jobs."""
+
+    def results():
+        return len([*blank.root.glob("results/smoke/jing2022/*/run.json")])
+
     first = blank.start(*SNAKEMAKE)
     second = None
     try:
-        while first.poll() is None and not list(blank.root.glob("results/smoke/jing2022/*/run.json")):
-            time.sleep(0.1)
-        time.sleep(random.uniform(0, 4))
+        wait(first, results)
         first.kill()
         first.wait()
         code, printed = blank.snakemake("--cores", "2", config=CONFIG)
@@ -34,8 +43,9 @@ def test_a_killed_snakemake_says_how_to_go_on_and_then_ends_the_same(blank, smok
         assert "--unlock" in printed
         blank.done("--unlock", config=CONFIG)
 
+        before, more = results(), random.randint(1, 2)
         second = blank.start(*SNAKEMAKE)
-        time.sleep(random.uniform(5, 15))
+        wait(second, lambda: results() >= before + more)
     finally:
         kill_all(first)
         if second:
@@ -78,8 +88,10 @@ def test_make_reproduce_unlocks_what_a_killed_snakemake_left_and_not_what_a_livi
 def test_a_terminated_snakemake_leaves_nothing_that_counts_as_done(finished, smoke_run):
     """On a request to stop it lets its jobs end, and the next run does the rest."""
     finished.edit("configs/smoke.yaml", f"{ID}:\n", f"{ID}:\n    noise_std: 0.25\n")
+    log = finished.root / "results/smoke/logs" / f"{ID}.log"
+    log.unlink()
     process = finished.start("snakemake", "--cores", "2", "--config", "tier=smoke")
-    time.sleep(random.uniform(5, 8))
+    wait(process, log.exists)
     process.terminate()
     printed, _ = process.communicate(timeout=120)
     assert process.returncode != 0, printed

@@ -42,6 +42,7 @@ from reprise.errors import RepriseError
 from reprise.evidence import verdicts
 from reprise.evidence.claim import Quantifier
 from reprise.evidence.judgement import check_refuted, check_reproduced
+from reprise.evidence.measures import Setting
 
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
@@ -414,6 +415,7 @@ def claims_are_judged(checked: Subject) -> None:
     experiment = checked.experiment
     with checked.blamed():
         coverage.check_claim_ids(experiment.paper, experiment.claims)
+    settings = verdicts.settings_of(checked.tables, checked.params)
     for claim in experiment.claims:
         if not claim.word:
             raise checked.wrong(
@@ -422,7 +424,7 @@ def claims_are_judged(checked: Subject) -> None:
             )
         try:
             with checked.blamed():
-                verdicts.judge_all([claim], [checked.tables], checked.params)
+                verdicts.judged(claim, settings, checked.params)
         except RepriseError:
             raise
         except Exception as error:
@@ -435,9 +437,9 @@ def claims_come_out_both_ways(checked: Subject) -> None:
     any, and contradicted by them as its `broken_by` changes them, in each of its cells."""
     experiment = checked.experiment
     if not experiment.has_ideal:
-        tables = verdicts.setting(checked.tables, BASE)
+        tables = Setting(verdicts.setting(checked.tables, BASE))
     else:
-        tables = experiment.ideal(experiment.params())
+        tables = Setting(experiment.ideal(experiment.params()))
         for claim in experiment.claims:
             with checked.blamed():
                 check_reproduced(claim, tables)

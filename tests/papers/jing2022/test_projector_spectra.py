@@ -21,6 +21,7 @@ from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.evidence.edits import put, without
 from reprise.evidence.judgement import judge
+from reprise.evidence.measures import Setting
 from reprise.evidence.verdicts import judge_all
 from reprise.networks.encoders import ResNet
 from reprise.networks.projectors import Identity
@@ -181,8 +182,8 @@ def test_the_numbers_read_off_a_spectrum():
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    return compute(SMALL, Context(root=tmp_path_factory.mktemp("root")))
+def run(kept):
+    return kept("jing2022/projector_spectra", SMALL)
 
 
 def test_every_probe_stands_beside_its_start(run):
@@ -350,7 +351,7 @@ def test_a_probe_takes_as_many_views_as_it_has_and_no_more_than_epochs(small, mo
 @pytest.fixture(scope="module")
 def world():
     """Tables in which every claim holds, on the experiment's own data set alone."""
-    return without("spectra", place=lambda place: place > 0)(ideal(Params()))
+    return Setting(without("spectra", place=lambda place: place > 0)(ideal(Params())))
 
 
 @pytest.mark.parametrize("name", BY_ID)
@@ -370,7 +371,7 @@ REMEDIES = {
 @pytest.fixture(scope="module")
 def elsewhere():
     """Likewise, on images that are not the paper's."""
-    return without("spectra", place=lambda place: place > 0)(ideal(Params(data_set="textures")))
+    return Setting(without("spectra", place=lambda place: place > 0)(ideal(Params(data_set="textures"))))
 
 
 def uncollapsed(net, value=-3.9):
@@ -416,9 +417,15 @@ def test_a_collapse_is_a_value_below_the_gate_or_a_fall_between_neighbours():
     assert has_collapse(pd.Series([0.0, -4.1]))
 
 
+@pytest.fixture(scope="module")
+def everywhere():
+    """Likewise, on all data sets."""
+    return Setting(ideal(Params()))
+
+
 @pytest.mark.parametrize("name", [name for name in BY_ID if name.startswith(("fig2/some", "fig7", "fig9"))])
-def test_spectra_count_on_each_data_set_that_has_the_network(name, world):
-    every = judge(BY_ID[name], ideal(Params()))
+def test_spectra_count_on_each_data_set_that_has_the_network(name, world, everywhere):
+    every = judge(BY_ID[name], everywhere)
     assert every.verdict == "reproduced"
     assert {"imagenet", "shapes", "photographs-many"} < set(every.cells)
     own = judge(BY_ID[name], world)

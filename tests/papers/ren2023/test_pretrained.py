@@ -1,5 +1,6 @@
 """ResNet101 and RoBERTa from files of this machine: what is missing, damaged or another model's is named."""
 
+import itertools
 import json
 import pickle
 import re
@@ -349,6 +350,37 @@ def resnet_weights(tmp_path_factory):
     return pretrained_formats.resnet101(tmp_path_factory.mktemp("resnet") / "resnet101.pth")
 
 
+def flat(network):
+    """The state_dict of a network of torchvision, each weight one number of its own in all places: a file of
+    kilobytes."""
+    with torch.device("meta"):
+        content = network().state_dict()
+    for number, (name, like) in enumerate(content.items(), 1):
+        content[name] = torch.tensor(number).to(like.dtype).expand(like.shape)
+    return content
+
+
+@pytest.fixture(scope="module")
+def flat_weights(tmp_path_factory):
+    file = tmp_path_factory.mktemp("flat") / "resnet101.pth"
+    torch.save(flat(models.resnet101), file)
+    return file
+
+
+@pytest.fixture
+def quick_starts(monkeypatch):
+    """Begins each weight of a network with a number of its own, sooner than with 40 million random ones; none
+    is what another network begins with or what a file holds."""
+    numbers = itertools.count(10_000)
+
+    def numbered(tensor, *given, **options):
+        with torch.no_grad():
+            return tensor.fill_(next(numbers))
+
+    for name in ("kaiming_normal_", "kaiming_uniform_", "uniform_"):
+        monkeypatch.setattr(torch.nn.init, name, numbered)
+
+
 def test_resnet101_is_torchvisions_without_its_last_layer(resnet_weights):
     whole = models.resnet101()
     whole.load_state_dict(torch.load(resnet_weights))
@@ -367,9 +399,11 @@ def test_resnet101_is_torchvisions_without_its_last_layer(resnet_weights):
         lambda content: {name: each for name, each in content.items() if "num_batches" not in name},
     ],
 )
-def test_a_last_layer_that_is_not_used_may_be_missing_or_another(change, resnet_weights, tmp_path):
-    torch.save(change(torch.load(resnet_weights)), tmp_path / "a.pth")
-    found, expected = (pretrained.resnet101(file) for file in (tmp_path / "a.pth", resnet_weights))
+def test_a_last_layer_that_is_not_used_may_be_missing_or_another(
+    change, flat_weights, quick_starts, tmp_path
+):
+    torch.save(change(torch.load(flat_weights)), tmp_path / "a.pth")
+    found, expected = (pretrained.resnet101(file) for file in (tmp_path / "a.pth", flat_weights))
     for name, tensor in expected.state_dict().items():
         assert torch.equal(found.state_dict()[name], tensor)
 
@@ -382,10 +416,10 @@ def test_a_last_layer_that_is_not_used_may_be_missing_or_another(change, resnet_
             r"holds 505 of 520 tensors, without layer4\.2\.conv1\.weight, .* and 12 more",
         ),
         (
-            lambda content: models.resnet50().state_dict(),
+            lambda content: flat(models.resnet50),
             r"holds 265 of 520 tensors, without layer3\.6\.conv1\.weight, .* and 252 more; expected the",
         ),
-        (lambda content: models.resnet152().state_dict(), r"has others: layer2\.4\.conv1\.weight, "),
+        (lambda content: flat(models.resnet152), r"has others: layer2\.4\.conv1\.weight, "),
         (
             lambda content: content | {"conv1.weight": torch.zeros(64, 3, 3, 3)},
             r"1 of another shape or type: conv1\.weight \[64, 3, 3, 3\] for \[64, 3, 7, 7\]",
@@ -402,9 +436,9 @@ def test_a_last_layer_that_is_not_used_may_be_missing_or_another(change, resnet_
         (lambda content: models.resnet18(), r"holds code, torchvision\.models\.resnet\.ResNet, where only"),
     ],
 )
-def test_another_network_is_refused(change, reason, resnet_weights, tmp_path):
+def test_another_network_is_refused(change, reason, flat_weights, quick_starts, tmp_path):
     file = tmp_path / "a.pth"
-    torch.save(change(torch.load(resnet_weights)), file)
+    torch.save(change(torch.load(flat_weights)), file)
     assert pretrained_files.missing_resnet101(file) == []
     message = refusal(pretrained.resnet101, file)
     assert message.startswith(f"{file}: ")
@@ -423,8 +457,8 @@ def test_code_in_weights_is_not_run(save, tmp_path):
 
 
 @pytest.mark.parametrize("share", [0, 0.0001, 0.5, 0.999])
-def test_a_truncated_file_is_refused(share, resnet_weights, tmp_path):
-    file, content = tmp_path / "a.pth", resnet_weights.read_bytes()
+def test_a_truncated_file_is_refused(share, flat_weights, quick_starts, tmp_path):
+    file, content = tmp_path / "a.pth", flat_weights.read_bytes()
     file.write_bytes(content[: int(share * len(content))])
     assert f"{file}: " in refusal(pretrained.resnet101, file)
     assert bool(pretrained_files.missing_resnet101(file)) == (share == 0)
