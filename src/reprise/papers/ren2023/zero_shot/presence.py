@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from reprise.numerics.streams import generator
+from reprise.training.precision import arithmetic
 from reprise.training.schedules import WarmupCosine
 
 
@@ -23,6 +24,7 @@ def train_on_presence(
     learning_rate: float,
     seed: int,
     progress: Callable[[float], None] = lambda share: None,
+    precision: torch.dtype = torch.float32,
 ) -> nn.Module:
     """Trains an encoder by AdamW on the binary cross-entropy of a linear layer's scores, and freezes it.
 
@@ -33,17 +35,22 @@ def train_on_presence(
         present: labels, the categories present in each sample.
         learning_rate: peak value, after a linear warm-up over a tenth of the steps and before a cosine decay
             to 0.
+        precision: of the encoder's products in training; float32, or bfloat16, which takes two thirds of the
+            time on a core that has it.
     """
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "weights").initial_seed())
         encoder, scores = make(), nn.Linear(dim, present.shape[1])
     modules = nn.ModuleList([encoder, scores]).train()
-    optimiser = torch.optim.AdamW(modules.parameters(), learning_rate)
+    optimiser = torch.optim.AdamW(modules.parameters(), learning_rate, fused=True)
     schedule, order = WarmupCosine(warmup=max(steps // 10, 1) / max(steps, 1)), generator(seed, "order")
     for step in range(steps):
         index = torch.randint(len(present), (batch,), generator=order)
         optimiser.param_groups[0]["lr"] = learning_rate * schedule(step, steps)
-        loss = binary_cross_entropy_with_logits(scores(encoder(inputs(index))), present[index].float())
+        batch_inputs = inputs(index)
+        with arithmetic("cpu", precision):
+            encoded = encoder(batch_inputs)
+        loss = binary_cross_entropy_with_logits(scores(encoded.float()), present[index].float())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
