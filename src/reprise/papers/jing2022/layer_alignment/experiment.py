@@ -24,8 +24,8 @@ class Params(TwoLayers):
     )
     seeds: int = ours(
         11,
-        "independent data, noise and weights; signs of ten could not reach the level that is corrected for the "
-        "eleven settings",
+        "independent data, noise and weights; signs of ten could not reach a level corrected for eleven "
+        "settings",
         ge=1,
     )
     aligned_below: float = ours(0.05, "off-diagonal mass below which Theorem 3's ODE starts", gt=0)
@@ -38,9 +38,8 @@ class Params(TwoLayers):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, without the control and with the eleven seeds at
-    most; among them ten times the
-    time, and all of the authors' toy code (github.com/facebookresearch/directclr, 843a210 of 2022-06-06)."""
+    """Other plausible values of what the paper leaves unstated, without the control; among them
+    ten times the time, and all of the authors' toy code (github.com/facebookresearch/directclr, 843a210 of 2022-06-06)."""
     settings = params.plausible()
     settings["ten times the time"] = settings["twice the time"].model_copy(update={"steps": 5 * params.steps})
     settings["authors' case_2.py (843a210, 2022-06-06)"] = settings["twice the time"].model_copy(

@@ -116,9 +116,14 @@ def _trained_on_images(params: Params, root: Path, seed: int, key: str, progress
         data = captioned(params, root, "pretrain", seed)
         images = torch.cat(list(chunks(Files(data.files, params.image_size), params.encoder_batch)))
         encoder = _train(
-            params, seed, make, lambda index: normalised(images[index], normalisation), data.present, progress,
+            params,
+            seed,
+            make,
+            lambda index: normalised(images[index], normalisation),
+            data.present,
+            progress,
             precision=torch.bfloat16,
-        )  # fmt: skip
+        )
         return encoder.state_dict()
 
     return _load_state(make(), cached_tensors(root, "encoders", key, "ResNet10 of scenes", train).tensors)
