@@ -262,6 +262,20 @@ def test_starts_are_paired_and_a_seeds_own():
         np.testing.assert_allclose(w.square().sum(-2).mean(), 0.25, rtol=0.05)
 
 
+@pytest.mark.parametrize("name", ["unconstrained", "orthogonal", "frobenius"])
+def test_hidden_units_beyond_the_columns_change_no_course(name):
+    params = TINY.model_copy(update={"width": 12})
+    _, c = matrices(params)
+    whole = constrained.start(params, 2)
+    few = constrained.reduced(whole)
+    assert [w.shape[-2] for w in few] == [4, 4]
+    courses = [constrained.descend(PROBLEMS[name], weights, c, 0.02, 20) for weights in (whole, few)]
+    for one, other in zip(*courses, strict=True):
+        torch.testing.assert_close(one.loss, other.loss, rtol=1e-8, atol=1e-12, equal_nan=True)
+        torch.testing.assert_close(one.linear_map, other.linear_map, rtol=1e-8, atol=1e-12, equal_nan=True)
+    assert constrained.reduced(few)[0] is few[0]
+
+
 def test_a_seed_does_not_depend_on_the_others():
     both = [constrained.compute(TINY.model_copy(update={"seeds": seeds}), Context()) for seeds in (2, 3)]
     for table in both[0]:

@@ -71,11 +71,12 @@ def descent(
         runs: the loss and learning rate of each run; one product with the kernels serves all runs.
     """
     z_runs = np.stack([z] * len(runs))
+    rows = (2, len(runs), z.shape[-1], z.shape[-2])
     while True:
         yield z_runs
         gradients = [rate * loss.gradient(views) for (loss, rate), views in zip(runs, z_runs, strict=True)]
         change = np.concatenate(gradients, -1).swapaxes(-1, -2) @ kernels  # rows are faster than columns
-        z_runs = z_runs - np.stack(np.split(change.swapaxes(-1, -2), len(runs), -1))
+        z_runs = np.subtract(z_runs, change.reshape(rows).transpose(1, 0, 3, 2), out=np.empty_like(z_runs))
 
 
 @dataclass(frozen=True)

@@ -182,6 +182,16 @@ def start(params: Params, outputs: int) -> list[Float[Tensor, "run h columns"]]:
     return [scale * weights.double().flatten(0, 1).mT.contiguous() for weights in normal]
 
 
+def reduced(weights: Weights) -> list[Float[Tensor, "run h columns"]]:
+    """W1 and W2 in an orthonormal basis of the span of their columns, where there are more hidden units than
+    columns. Every gradient mixes these columns, so that descent stays in their span, and all that is measured
+    depends on their inner products alone: the courses are the same up to rounding."""
+    columns = [w.shape[-1] for w in weights]
+    if weights[0].shape[-2] <= sum(columns):
+        return list(weights)
+    return [w.contiguous() for w in torch.linalg.qr(torch.cat(list(weights), -1)).R.split(columns, -1)]
+
+
 def descend(
     problem: Problem,
     weights: Weights,
@@ -222,7 +232,7 @@ def _train(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The tables `trajectory` and `runs` of one problem."""
     c, anchor = (values.repeat_interleave(params.starts, 0) for values in (c, anchor))
-    weights = start(params, outputs)
+    weights = reduced(start(params, outputs))
     if problem.layers == 1:
         weights = [weights[0].mT @ weights[1]]
     diverged_state = Moment(c.new_full((len(c),), torch.nan), c.new_full((len(c), 2, outputs), torch.nan))
@@ -285,7 +295,7 @@ def _train_penalised(
     the largest of these and of those at the start."""
     c, anchor = (values.repeat_interleave(params.starts, 0) for values in (c, anchor))
     problem = Penalised(penalty=penalty, strength=strength * torch.linalg.eigvalsh(c)[:, 0].abs())
-    weights = start(params, 2)
+    weights = reduced(start(params, 2))
     first = last = problem.linear_map(weights)
     done = torch.zeros(len(c), dtype=torch.bool)
     for moment in descend(problem, weights, c, params.learning_rate, params.steps):

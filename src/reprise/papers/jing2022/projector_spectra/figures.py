@@ -19,7 +19,7 @@ from reprise.evidence.verdicts import other_settings, setting
 from reprise.papers.jing2022 import published
 from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.experiment import Params
-from reprise.papers.jing2022.projector_spectra.networks import few
+from reprise.papers.jing2022.projector_spectra.networks import elsewhere
 from reprise.papers.jing2022.spectra import FLOOR, SMALLEST, collapsed_values, relative
 from reprise.plotting.beside_print import LEARNING, Row, dumbbells
 from reprise.plotting.other_losses import other_losses
@@ -271,7 +271,7 @@ def _spectra(tables: Tables, params: Params, what: str, names: dict[str, str], w
     shape = (width if len(sets) == 1 else WIDTH, 2.6 + 0.15 * len(names))
     fig, panels = plt.subplots(1, len(sets), sharey=True, figsize=shape, squeeze=False)
     for axes, (place, of_set) in zip(panels[0], sets, strict=True):
-        trained = few(params.nets) if place else params.nets
+        trained = elsewhere(params) if place else params.nets
         _panel(axes, of_set, names, trained)
         axes.set_xlabel("index")
         if len(sets) > 1:

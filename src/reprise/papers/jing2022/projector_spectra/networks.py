@@ -16,7 +16,7 @@ OTHER_LOSS = (START, "nonlinear", "none")
 OF_TABLE_1 = ("nonlinear", "linear", "none", "directclr")
 """The networks that have all seeds; the others have `further_seeds`."""
 OF_SPECTRA = ("nonlinear", "none", "directclr")
-"""The networks on further data sets and at other settings: with and without a projector, and DirectCLR."""
+"""The networks at other settings: with and without a projector, and DirectCLR."""
 
 OWN = {"place": 0}
 """The spectra on the experiment's own data set."""
@@ -32,7 +32,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def nets(params: Params, objective: str | None = None) -> list[Net]:
-    """Every network and seed, and the networks before training, and those of `OF_SPECTRA` on the further data
+    """Every network and seed, and the networks before training, and those of `further_nets` on the further data
     sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
     fewer = min(params.seeds, params.further_seeds)
     own = [
@@ -44,7 +44,7 @@ def nets(params: Params, objective: str | None = None) -> list[Net]:
     further = [
         _net(replaced(params, {"data_set": data_set}), name, shortcut, seed, place)
         for place, data_set in enumerate(() if objective else params.further_sets, 1)
-        for name, shortcut in _named(few(params.nets))
+        for name, shortcut in _named(elsewhere(params))
         for seed in params.seed_range(params.further_seeds)
     ]
     return own + further
@@ -78,6 +78,11 @@ def _net(
 def few(nets: tuple[str, ...]) -> tuple[str, ...]:
     """Those of `OF_SPECTRA` among the networks."""
     return tuple(net for net in OF_SPECTRA if net in nets)
+
+
+def elsewhere(params: Params) -> tuple[str, ...]:
+    """The networks on further data sets."""
+    return tuple(net for net in params.further_nets if net in params.nets)
 
 
 def _named(nets: tuple[str, ...]) -> list[tuple[str, Shortcut]]:

@@ -24,11 +24,13 @@ Name = Annotated[str, AfterValidator(_known)]
 
 class Params(Training, TakesLosses):
     """SimCLR with each projector of Table 1 and Section 6.3, DirectCLR, and DirectCLR whose last block has no
-    shortcut. On further data sets and at other settings, the networks of
-    `OF_SPECTRA` alone."""
+    shortcut. At other settings, the networks of `OF_SPECTRA` alone."""
 
     nets: tuple[Name, ...] = ours((*NETS, WITHOUT_SHORTCUT), "the networks that are trained", min_length=1)
     further_sets: tuple[DataSetName, ...] = ours((), "data sets on which spectra are looked at too")
+    further_nets: tuple[Name, ...] = ours(
+        ("nonlinear", "none", "directclr"), "the networks on them, of those that are trained"
+    )
     further_seeds: int = ours(
         3, "there, at other temperatures and optimisers, and of the networks outside Table 1", ge=1
     )

@@ -177,7 +177,7 @@ def needs(params: Params, task: Task, objective: str | None = None) -> Resources
     images = COCO_IMAGES if params.data_set == "coco" else sum(params.scenes[1:])
     if isinstance(task, Heads):
         return Resources(
-            minutes=(1e-6 if gpus else 2e-9 * (params.width + 1000)) * params.epochs * images,
+            minutes=(1e-6 if gpus else 5e-10 * (params.width + 1000)) * params.epochs * images,
             memory_mb=1500 + images // 20,
             gpus=gpus,
         )
@@ -186,8 +186,10 @@ def needs(params: Params, task: Task, objective: str | None = None) -> Resources
     if params.encoders == "pretrained":  # on a GPU decoding takes longest, on a core the encoder
         minutes = images / (1500 if gpus else 3) / 60
         return Resources(minutes, memory_mb=16_000, disk_mb=disk_mb, gpus=gpus)
-    minutes = 0.05 + 6e-7 * params.encoder_steps * params.image_size**2 / users
-    return Resources(minutes, disk_mb=disk_mb, gpus=gpus)
+    rendering = 9e-9 * sum(params.scenes) * params.image_size**2  # and encoding
+    training = (5e-7 * params.image_size**2 if task.modality == "image" else 1.4e-4) * params.encoder_steps
+    minutes = training + (rendering if task.modality == "image" else 0.04)
+    return Resources(minutes / users, disk_mb=disk_mb, gpus=gpus)
 
 
 def features_mb(params: Params) -> dict[str, float]:

@@ -135,9 +135,8 @@ class _Run:
 
     def __init__(self, heads: Heads, loss: Loss, learning_rate: float) -> None:
         self.heads, self.loss = heads, loss
-        self.optimiser = AdamW(
-            heads.parameters(), learning_rate, weight_decay=0.0
-        )  # without decay, it is Adam
+        # Without weight decay, AdamW is Adam.
+        self.optimiser = AdamW(heads.parameters(), learning_rate, weight_decay=0.0)
 
     def step(self, batch: tuple[Tensor, Tensor]) -> Float[Tensor, ""]:
         """Takes a step and returns the loss before it."""

@@ -10,6 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from reprise.numerics.streams import generator
 from reprise.training.descent import AdamW
+from reprise.training.precision import arithmetic
 from reprise.training.schedules import WarmupCosine
 
 
@@ -24,6 +25,7 @@ def train_on_presence(
     learning_rate: float,
     seed: int,
     progress: Callable[[float], None] = lambda share: None,
+    precision: torch.dtype = torch.float32,
 ) -> nn.Module:
     """Trains an encoder by AdamW on the binary cross-entropy of a linear layer's scores, and freezes it.
 
@@ -34,6 +36,8 @@ def train_on_presence(
         present: labels, the categories present in each sample.
         learning_rate: peak value, after a linear warm-up over a tenth of the steps and before a cosine decay
             to 0.
+        precision: of the encoder's products in training; float32, or bfloat16, which takes two thirds of the
+            time on a core that has it.
     """
     with torch.random.fork_rng():
         torch.manual_seed(generator(seed, "weights").initial_seed())
@@ -44,7 +48,10 @@ def train_on_presence(
     for step in range(steps):
         index = torch.randint(len(present), (batch,), generator=order)
         optimiser.param_groups[0]["lr"] = learning_rate * schedule(step, steps)
-        loss = binary_cross_entropy_with_logits(scores(encoder(inputs(index))), present[index].float())
+        batch_inputs = inputs(index)
+        with arithmetic("cpu", precision):
+            encoded = encoder(batch_inputs)
+        loss = binary_cross_entropy_with_logits(scores(encoded.float()), present[index].float())
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
