@@ -117,7 +117,7 @@ def torchs_sgd(weights):
 
 
 def torchs_adamw(weights):
-    return torch.optim.AdamW(weights, 0.2, weight_decay=0.1)
+    return torch.optim.AdamW(weights, 0.2, weight_decay=0.1, fused=True)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_sgd_and_adamw_are_torchs(ours, theirs):
     [
         (SGD(weight_decay=1e-4), partial(torch.optim.SGD, lr=0.1, momentum=0.9, weight_decay=1e-4)),
         (SGD(momentum=0.0), partial(torch.optim.SGD, lr=0.1)),
-        (AdamW(learning_rate=5e-3), partial(torch.optim.AdamW, lr=5e-3)),
-        (AdamW(learning_rate=5e-3, weight_decay=0.0), partial(torch.optim.Adam, lr=5e-3)),
+        (AdamW(learning_rate=5e-3), partial(torch.optim.AdamW, lr=5e-3, fused=True)),
+        (AdamW(learning_rate=5e-3, weight_decay=0.0), partial(torch.optim.Adam, lr=5e-3, fused=True)),
     ],
 )
 def test_of_a_network_in_float32_too_to_the_bit(ours, theirs):

@@ -198,8 +198,7 @@ def _cost(tier: Tier, job: str) -> Cost:
         return Cost(unmeasured=(job,))
     except (OSError, ValueError, KeyError, IndexError, TypeError):
         raise RepriseError(
-            f"{file}: not a benchmark, which has the columns s and cpu_time; remove it, and run "
-            "the job again"
+            f"{file}: not a benchmark, which has the columns s and cpu_time; remove it, and run the job again"
         ) from None
 
 
