@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
-from reprise.networks.encoders import EXPANSION
 
 
 class ResNet(nn.Module):
@@ -46,7 +45,7 @@ class ResNet(nn.Module):
                 inputs = residual[-1].outputs
             self.add_module(f"layer{stage + 1}", Stage(*residual))
         self.avgpool = nn.AdaptiveAvgPool2d(1)
-        nn.Linear(512 * EXPANSION[block], 1000)
+        nn.Linear(64 * inputs // width, 1000)
         for layer in self.modules():
             if isinstance(layer, nn.Conv2d):
                 _drawn(layer)
@@ -81,7 +80,7 @@ class Block(nn.Module):
 
     def __init__(self, kind: Literal["basic", "bottleneck"], inputs: int, planes: int, stride: int) -> None:
         super().__init__()
-        self.outputs = planes * EXPANSION[kind]
+        self.outputs = planes if kind == "basic" else 4 * planes
         shortcut = None
         if stride != 1 or inputs != self.outputs:
             shortcut = nn.Sequential(
