@@ -38,8 +38,9 @@ class Params(TwoLayers):
 
 
 def alternatives(params: Params) -> dict[str, Params]:
-    """Other plausible values of what the paper leaves unstated, without the control; among them ten times
-    the time, and all of the authors' toy code, of 2022-06-06 (github.com/facebookresearch/directclr, 843a210)."""
+    """Other plausible values of what the paper leaves unstated, without the control; among them ten
+    times the time, and all of the authors' toy code of 2022-06-06 (github.com/facebookresearch/directclr,
+    843a210)."""
     settings = params.plausible()
     settings["ten times the time"] = settings["twice the time"].model_copy(update={"steps": 5 * params.steps})
     settings["authors' case_2.py (843a210, 2022-06-06)"] = settings["twice the time"].model_copy(

@@ -32,8 +32,8 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def nets(params: Params, objective: str | None = None) -> list[Net]:
-    """Every network and seed, and the networks before training, and those of `further_nets` on the further data
-    sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
+    """Every network and seed, and the networks before training, and those of `further_nets` on the further
+    data sets; with another loss, only those of `OTHER_LOSS` on the experiment's own."""
     fewer = min(params.seeds, params.further_seeds)
     own = [
         _net(params, name, shortcut, seed, 0, objective)
