@@ -102,7 +102,8 @@ def _loaded_once(resnet101: Path, roberta: Path, pooling: pretrained.Pooling) ->
 
 def _key(params: Params, seed: int, function: str) -> str:
     training = seed, params.encoder_steps, params.encoder_learning_rate, params.encoder_batch
-    return key_of(data_key(params, seed), *training, params.device, code_of((__name__, function)))
+    settings = *training, params.encoder_precision, params.device
+    return key_of(data_key(params, seed), *settings, code_of((__name__, function)))
 
 
 def _trained_on_images(params: Params, root: Path, seed: int, key: str, progress: Progress) -> nn.Module:
@@ -122,7 +123,7 @@ def _trained_on_images(params: Params, root: Path, seed: int, key: str, progress
             lambda index: normalised(images[index], normalisation),
             data.present,
             progress,
-            precision=torch.bfloat16,
+            precision=getattr(torch, params.encoder_precision),
         )
         return encoder.state_dict()
 

@@ -62,6 +62,9 @@ class Params(Seeded, TakesLosses):
     encoder_steps: int = ours(1000, "training steps of our encoders", ge=1)
     encoder_learning_rate: float = ours(3e-3, "Adam's, of our encoders", gt=0)
     encoder_batch: int = ours(128, "items per training step of our encoders", ge=1)
+    encoder_precision: Literal["float32", "bfloat16"] = ours(
+        "float32", "of the products when our encoder of images trains; bfloat16 takes two thirds of the time"
+    )
     seeds: int = ours(
         6,
         "independent heads; with scenes, each has its own scenes and encoders, as many as time allows",
