@@ -161,6 +161,16 @@ def test_interruption_of_the_process_group_ends_a_job(busy):
     assert err.splitlines()[-1] == INTERRUPTION
 
 
+def test_interruption_ends_a_command_that_runs_by_itself(folder):
+    (folder.path / "bin" / "reprise").write_text("#!/bin/sh\necho begun; sleep 60 & wait\n")
+    (folder.path / ".snakemake" / "forkserver").unlink()
+    client = folder.ask("--version")
+    assert client.stdout.readline() == "begun\n"
+    os.killpg(client.pid, signal.SIGINT)
+    client.communicate(timeout=PATIENCE)
+    assert client.returncode == 128 + signal.SIGINT
+
+
 def test_the_server_ends_after_snakemake_and_the_last_job(busy):
     server = busy.server()
     client = busy.ask("list", "--claims", "--tier", "smoke")
