@@ -109,7 +109,7 @@ def test_a_run_records_what_its_tasks_and_networks_took_in_shares_or_not(tier):
     run.run_share(tier.experiment(ID), 1, 2)
     run.run(tier.experiment(ID))
     record = tier.experiment(ID).record()
-    taken = seconds.taken(tier.experiment(ID))
+    taken = tier.experiment(ID).taken()
     assert list(taken.tasks) == list(declared(tier, ID))
     networks = store.entries(tier.root, store.MODELS)
     assert set(taken.shared) == {f"models/{entry.folder.name}" for entry in networks}
@@ -121,6 +121,6 @@ def test_a_run_records_what_its_tasks_and_networks_took_in_shares_or_not(tier):
 
 def test_a_run_in_one_piece_records_its_seconds(tier):
     run.run(tier.experiment(WHOLE))
-    taken = seconds.taken(tier.experiment(WHOLE))
+    taken = tier.experiment(WHOLE).taken()
     assert list(taken.tasks) == [WHOLE]
     assert 0 < taken.total < 1.5 * tier.experiment(WHOLE).record()["duration_seconds"]

@@ -139,7 +139,7 @@ def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(t
     """Until the code that trained a network, or a library, is another."""
     each = tier.experiment(TRAINED)
     run.run(each)
-    taken = seconds.taken(each)
+    taken = each.taken()
     shutil.rmtree(each.folder)
     recorded(tier, **{TRAINED: taken})
     assert hours(tier, TRAINED) == pytest.approx([sum(taken.tasks.values()) / 3600])
@@ -188,7 +188,7 @@ def test_estimates_of_the_recorded_run_are_true_within_a_half():
     assert len(took) > 30
     for each in finished:
         # An experiment's own duration lacks the networks that were there already.
-        whole = max(took[each.id], seconds.taken(each).total)
+        whole = max(took[each.id], each.taken().total)
         alone = 60 * together(each.needs().values()).minutes
         if max(whole, alone) > SMALLEST:
             assert 0.5 < alone / whole < 2, each.id
@@ -207,7 +207,7 @@ def test_what_a_run_took_is_published_once_with_the_same_bytes(ran, tmp_path, mo
     content = seconds.recorded(root)
     assert content.speed_test == 0.031
     (id,) = content.experiments
-    assert content.experiments[id].taken == seconds.taken(tier.experiment(id))
+    assert content.experiments[id].taken == tier.experiment(id).taken()
     assert content.experiments[id].params == tier.params[id].model_dump(mode="json")
     other = content.model_copy(update={"experiments": {"a/b": content.experiments[id]}})
     (root / seconds.FILE).write_bytes(seconds.written(other))

@@ -251,6 +251,17 @@ class ConfiguredExperiment:
         foreign.checked(foreign.Record, record, f"{self.folder / store.RECORD}", self.how_to_make)
         return record
 
+    def taken(self) -> foreign.Taken:
+        """The seconds that the results took; of those of an older version, their duration alone is known.
+
+        Raises:
+            RepriseError: if there are no results, or their record is damaged.
+        """
+        record = self.record()
+        if content := record.get("taken"):
+            return foreign.Taken.model_validate(content)
+        return foreign.Taken(tasks={self.id: record["duration_seconds"]})
+
     def staleness(self) -> str:
         """Why the results are out of date; empty if they are up to date. Those of a recorded run are what
         another commit made, and never out of date.

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -21,9 +21,6 @@ from reprise.engine.foreign import Taken, params_of
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
 from reprise.storage import store
-
-if TYPE_CHECKING:
-    from reprise.engine.configured import ConfiguredExperiment
 
 FILE = Path("docs") / "results" / "seconds.json"
 
@@ -128,18 +125,6 @@ def _needs_then(
     with suppress(RepriseError, ValueError, ArithmeticError):
         return experiment.needs(params_of(experiment.params, known.params, str(FILE)))
     return {}
-
-
-def taken(run: "ConfiguredExperiment") -> Taken:
-    """What a run took, by its record; of an older version's, its duration alone is known.
-
-    Raises:
-        RepriseError: if there are no results, or the record is damaged.
-    """
-    record = run.record()
-    if content := record.get("taken"):
-        return Taken.model_validate(content)
-    return Taken(tasks={run.id: record["duration_seconds"]})
 
 
 def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -> Taken:

@@ -119,7 +119,7 @@ def of_further_round(configured: ConfiguredExperiment) -> RoundCost:
         RepriseError: if there are no results, or their record or a benchmark file is damaged.
     """
     last = configured.rounds()[-1]
-    took = max(of_experiment(last).wall_seconds, seconds.taken(last).total)
+    took = max(of_experiment(last).wall_seconds, last.taken().total)
     needs = last.needs()
     parts = 1 if any(each.gpus for each in needs.values()) else plan.shares(needs)
     return RoundCost(took / 60, took / 60 / parts)
@@ -136,7 +136,7 @@ def to_publish(tier: Tier) -> bytes:
     if tier.is_recorded and before.experiments:
         return seconds.written(before)
     ran = {
-        id: seconds.OfExperiment(params=each.record()["params"], taken=seconds.taken(each))
+        id: seconds.OfExperiment(params=each.record()["params"], taken=each.taken())
         for id, each in tier.experiments().items()
         if each.has_results()
     }

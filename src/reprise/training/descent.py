@@ -4,7 +4,6 @@ On a CPU, SGD and AdamW give the bits of `torch.optim`'s. Whoever builds one of 
 `torch._dynamo`, which takes 1.5 s of each job.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from torch import Tensor
 
 
-class Optimiser(ABC):
+class Optimiser:
     """An optimiser with the attributes that callers use of torch's.
 
     Args:
@@ -44,14 +43,14 @@ class Optimiser(ABC):
                 states = [self._state[weight] for weight in weights]
                 self._update(weights, [weight.grad for weight in weights], states, group)
 
-    @abstractmethod
     def _update(
         self,
         weights: list[Tensor],
         gradients: list[Tensor],
         states: list[dict[str, Tensor]],
         group: Mapping[str, Any],
-    ) -> None: ...
+    ) -> None:
+        raise NotImplementedError
 
     def tensors(self) -> dict[str, Tensor]:
         """The state, for a checkpoint: NUMBER OF THE WEIGHT/NAME -> tensor."""

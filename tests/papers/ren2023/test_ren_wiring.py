@@ -191,6 +191,7 @@ CASES = {
                     name: Change(value, {"course": EVERY, "baselines": OF_FEATURES}, may=("baselines",))
                     for name, value in {
                         "encoder_steps": 3, "encoder_learning_rate": 0.05, "encoder_batch": 17,
+                        "encoder_precision": "bfloat16",
                     }.items()
                 },
             },
