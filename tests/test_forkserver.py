@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -42,13 +43,12 @@ class Folder:
             **os.environ,
             "PATH": os.pathsep.join(map(str, places)),
             "PYTHONPATH": str(path / "src"),
+            "REPRISE_FORKSERVER": f"reprise-{uuid4()}",
         }
-        (path / ".snakemake").mkdir()
 
     def start(self) -> None:
-        os.chdir(self.path)  # the address of a socket is short
         listener = socket.socket(socket.AF_UNIX)
-        listener.bind(".snakemake/forkserver")
+        listener.bind("\0" + self.environment["REPRISE_FORKSERVER"])
         listener.listen()
         self.main = subprocess.Popen(
             [sys.executable, "-c", STARTS, str(listener.fileno())], pass_fds=[listener.fileno()],
@@ -93,8 +93,7 @@ def _ended(process: int) -> bool:
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(tmp_path):
     folder = Folder(tmp_path)
     folder.start()
     yield folder
@@ -107,11 +106,14 @@ def test_a_command_runs_in_a_fork_of_the_server(folder):
     assert (code, out.split()[0], err) == (0, "reprise", "")
     names, values = (line.split("\t") for line in folder.benchmark.read_text().splitlines())
     measured = dict(zip(names, map(float, values), strict=True))
+    assert measured["forked"]
     assert 0 < measured["cpu_time"] <= measured["s"]
     assert measured["max_rss"] > 50
 
     folder.benchmark.unlink()
-    code, out, err = folder.answer("show", "no/such", env=folder.environment | {"OMP_NUM_THREADS": "2"})
+    code, out, err = folder.answer(
+        "show", "no/such", env=folder.environment | {"OMP_NUM_THREADS": "2", "TMPDIR": "/"}
+    )
     assert (code, out) == (2, "")
     assert err.startswith("reprise: error: ")
     assert not folder.benchmark.exists()
@@ -130,7 +132,7 @@ def test_what_libraries_may_have_read_is_not_shared(folder):
 def test_without_a_server_a_command_runs_by_itself(folder):
     os.kill(folder.server(), signal.SIGKILL)
     _until(lambda: folder.answer("--version")[0] == ALONE)
-    (folder.path / ".snakemake" / "forkserver").unlink()
+    del folder.environment["REPRISE_FORKSERVER"]
     assert folder.answer("--version") == (ALONE, "alone\n", "")
 
 
@@ -163,7 +165,7 @@ def test_interruption_of_the_process_group_ends_a_job(busy):
 
 def test_interruption_ends_a_command_that_runs_by_itself(folder):
     (folder.path / "bin" / "reprise").write_text("#!/bin/sh\necho begun; sleep 60 & wait\n")
-    (folder.path / ".snakemake" / "forkserver").unlink()
+    del folder.environment["REPRISE_FORKSERVER"]
     client = folder.ask("--version")
     assert client.stdout.readline() == "begun\n"
     os.killpg(client.pid, signal.SIGINT)

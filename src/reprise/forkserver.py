@@ -7,7 +7,7 @@ workflow/scripts/forked is the client. A request is a line, a JSON object with t
 files. The reply is `ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell
 gives it (`code`), its CPU seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The
 reply is empty where a command needs a process of its own: after an edit of the code, or in another folder or
-environment than the first command's, which may have been read while modules were imported.
+environment than the server's, as on a node of Slurm's, because modules may read them while they are imported.
 """
 
 import atexit
@@ -17,7 +17,9 @@ import os
 import selectors
 import signal
 import socket
+import struct
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,9 +30,9 @@ from typing import Any, NoReturn
 from reprise.__main__ import main
 
 ACCEPTED = b"+"
-OF_THE_SHELL = frozenset({"PWD", "OLDPWD", "SHLVL", "_"})
-"""Environment variables that differ between jobs and that no library reads."""
-OF_THREADS = "_NUM_THREADS"
+OF_A_JOB = frozenset({"PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "TMP", "TEMP", "TEMPDIR"})
+"""Environment variables that may differ between jobs: no module reads them while it is imported."""
+OF_THREADS = "_THREADS"
 """End of the names of environment variables that do not count: a command computes in one thread."""
 MODULES = {
     "run": ("reprise.cli", "scipy.stats", "reprise.training.images", "reprise.numerics.compiled"),
@@ -61,13 +63,13 @@ class Server:
     """Serves until the process that started the server has ended, and then until the last job has.
 
     Args:
-        listener: a bound Unix socket.
+        listener: a bound Unix socket, whose name is in jobs' environment as REPRISE_FORKSERVER.
     """
 
     def __init__(self, listener: socket.socket) -> None:
         self._listener = listener
         self._interruption = signal.getsignal(signal.SIGINT)
-        self._environment: dict[str, str] = {}
+        self._environment = _relevant(os.environ)
         self._jobs: list[_Job] = []
         self._selector = selectors.DefaultSelector()
 
@@ -89,7 +91,7 @@ class Server:
         files: list[int] = []
         try:
             files, request = _request(client)
-            if self._can_serve(request):
+            if _user(client) == os.getuid() and self._can_serve(request):
                 client.sendall(ACCEPTED)
                 self._start(client, request, files)
             else:
@@ -101,17 +103,8 @@ class Server:
                 os.close(file)
 
     def _can_serve(self, request: Mapping[str, Any]) -> bool:
-        environment = {
-            name: value
-            for name, value in request["environment"].items()
-            if name not in OF_THE_SHELL and not name.endswith(OF_THREADS)
-        }
-        if not self._environment:
-            self._environment = environment
-            os.environ.clear()
-            os.environ.update(environment, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-        is_alike = environment == self._environment and request["folder"] == os.getcwd()
-        return is_alike and _import(request["words"])
+        is_alike = _relevant(request["environment"]) == self._environment
+        return is_alike and request["folder"] == os.getcwd() and _import(request["words"])
 
     def _start(self, client: socket.socket, request: Mapping[str, Any], files: Sequence[int]) -> None:
         process = os.fork()
@@ -163,6 +156,19 @@ def _request(client: socket.socket) -> tuple[list[int], dict]:
     return files, json.loads(content)
 
 
+def _relevant(environment: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in OF_A_JOB and not name.endswith(OF_THREADS)
+    }
+
+
+def _user(client: socket.socket) -> int:
+    """The user whose process has connected."""
+    return struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
+
+
 def _import(words: Sequence[str]) -> bool:
     """Imports what a command needs; returns False if the code cannot be imported or has been edited since."""
     try:
@@ -195,6 +201,7 @@ def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequenc
             setattr(sys, name, os.fdopen(number, "w", buffering, old.encoding, old.errors, closefd=False))
         os.environ.clear()
         os.environ.update(environment)
+        tempfile.tempdir = None  # read again when it is asked for
         sys.argv = ["reprise", *words]
         atexit._clear()  # what the server would do at its own end
         atexit.register(memo.of_package().write)
@@ -212,4 +219,5 @@ def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequenc
 
 
 if __name__ == "__main__":
+    os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     Server(socket.socket(fileno=int(sys.argv[1]))).serve()

@@ -64,10 +64,12 @@ def test_a_whole_run_makes_every_file_and_a_second_run_does_nothing(smoke_run):
 
 
 def test_a_log_and_a_benchmark_are_kept_of_every_job(smoke_run):
+    """Each job is a fork of one process."""
     results = smoke_run.root / "results" / "smoke"
     for id in [*registry.experiments(), *registry.artifacts(), f"{KEY}/claims", "report"]:
         assert (results / "logs" / f"{id}.log").stat().st_size, id
-        assert (results / "benchmarks" / f"{id}.tsv").stat().st_size, id
+        names, row = (results / "benchmarks" / f"{id}.tsv").read_text().splitlines()
+        assert dict(zip(names.split("\t"), row.split("\t"), strict=True))["forked"] == "1", id
 
 
 def test_a_moved_checkout_has_nothing_to_do(finished):

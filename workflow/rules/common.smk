@@ -2,12 +2,12 @@
 
 import gc
 import os
+import secrets
 import shlex
 import shutil
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -322,17 +322,23 @@ def record_host():
 
 
 def start_server():
-    """Starts the server that runs this machine's jobs in forks, where the system and the file system allow it."""
-    if not hasattr(os, "pidfd_open"):
+    """Starts the server that runs this machine's jobs in forks, where the system has sockets without a file."""
+    if sys.platform != "linux":
         return
-    with socket.socket(socket.AF_UNIX) as listener, suppress(OSError):
-        address = ".snakemake/forkserver"
-        Path(address).unlink(missing_ok=True)  # of a run before
-        listener.bind(address)
+    name = f"reprise-{secrets.token_hex(16)}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
         listener.listen(1000)
         file = listener.fileno()
         command = [sys.executable, "-m", "reprise.forkserver", str(file)]
-        subprocess.Popen(command, pass_fds=[file], stdin=subprocess.DEVNULL)
+        os.environ["REPRISE_FORKSERVER"] = name  # jobs inherit it
+        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # as in jobs
+        subprocess.Popen(
+            command,
+            pass_fds=[file],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": path},
+        )
 
 
 def check_accounting():
