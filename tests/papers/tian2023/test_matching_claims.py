@@ -21,6 +21,7 @@ from reprise.papers.tian2023 import printed
 from reprise.papers.tian2023.batch_normalization import agreement
 from reprise.papers.tian2023.batch_normalization import compute as normalization
 from reprise.papers.tian2023.batch_normalization import ideal as ideal_normalization
+from reprise.papers.tian2023.batch_normalization.claims import shown as cell_of_figure_11
 from reprise.papers.tian2023.batch_normalization.claims import table_cells
 from reprise.papers.tian2023.batch_normalization.figures import (
     fig11,
@@ -138,6 +139,15 @@ def test_all_seeds_that_both_have_are_paired():
     assert seeds("fig10/linear-above-relu-at-one-candidate") == {SEEDS}
     assert seeds("fig9/linear-chi-plus-unaffected") == {SEEDS, MORE_SEEDS}
     assert seeds("fig9/relu-lowest-chi-minus") == {SEEDS}
+
+
+@pytest.mark.parametrize("batch_norm", [True, False])
+def test_a_cell_of_figure_11_has_the_nets_with_or_without_batchnorm(batch_norm):
+    table = HOLDING[NORMALIZATION]["matching"]
+    tables = {"matching": table.assign(chi_plus=table["batch_norm"].astype(float))}
+    found = cell_of_figure_11(10.0, 5, 3, batch_norm=batch_norm)(tables)
+    assert len(found) > 1
+    assert set(found) == {float(batch_norm)}
 
 
 def test_a_cells_claim_has_the_printed_number():
