@@ -50,7 +50,6 @@ def run(program, folder, *paths, **variables):
 
 
 def test_neither_torchs_compiler_nor_torchvision_for_any_experiment_and_optimiser(checkout):
-    """The whole smoke tier runs without it in test_determinism.py."""
     done = run(TRAINING, checkout, "training")
     assert done.stdout.split() == ["torch"], done.stderr
 

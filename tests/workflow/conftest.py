@@ -66,17 +66,13 @@ class Checkout:
         """The files that numba has written."""
         return [*self.root.glob("src/**/__pycache__/*/*.nb[ci]")]
 
-    def refuse(self, module, but=()):
-        """Ends each of its processes that imports a module, by a file that Python runs at its start.
-
-        Args:
-            but: experiments whose processes may import it.
-        """
+    def refuse(self, module):
+        """Ends each of its processes that imports a module, by a file that Python runs at its start."""
         (self.root / "src" / "sitecustomize.py").write_text(
             "import sys\n"
             "class Refusal:\n"
             "    def find_spec(name, path, target=None):\n"
-            f"        if name == {module!r} and not {set(but)!r} & set(sys.argv):\n"
+            f"        if name == {module!r}:\n"
             "            raise RuntimeError(name + ' is imported')\n"
             "sys.meta_path.insert(0, Refusal)\n"
         )
