@@ -7,7 +7,7 @@ workflow/scripts/forked is the client. A request is a line, a JSON object with t
 files. The reply is `ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell
 gives it (`code`), its CPU seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The
 reply is empty where a command needs a process of its own: after an edit of the code, or in another folder or
-environment than the server's, as on a node of Slurm's, because modules may read them while they are imported.
+environment than the server's, as on a node of Slurm's, because modules may read both when they are imported.
 """
 
 import atexit

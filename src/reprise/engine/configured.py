@@ -228,7 +228,7 @@ class ConfiguredExperiment:
         return self.experiment.key(self.params, files)
 
     def needs(self) -> dict[str, Resources]:
-        """What each task needs, by its name, with minutes by recorded seconds (`seconds.needs`)."""
+        """The resources of each task, by its name, with minutes by recorded seconds (`seconds.needs`)."""
         return seconds.needs(self.experiment, self.params, self.tier.root)
 
     # Results.

@@ -86,7 +86,7 @@ Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Taken(_Read):
-    """What a run took, on one core or GPU.
+    """Seconds that a run took, on one core or GPU.
 
     Attributes:
         tasks: name of each task, or the experiment's id if it is in one piece -> its own seconds.

@@ -30,7 +30,7 @@ class _Read(BaseModel):
 
 
 class OfExperiment(_Read):
-    """What an experiment's first round took, with its parameters."""
+    """Parameters of an experiment's first round, and the seconds that it took."""
 
     params: dict[str, Any]
     taken: Taken
@@ -84,7 +84,7 @@ def written(content: Recorded) -> bytes:
 
 
 def needs(experiment: Experiment, params: Settings, root: Path) -> dict[str, Resources]:
-    """What each task needs, by its name (`Experiment.needs`), with minutes by the recorded seconds.
+    """Resources of each task, by its name (`Experiment.needs`), with minutes by the recorded seconds.
 
     A task that was recorded takes as long as it did; with other parameters, as many times longer as the two
     sets of parameters let the experiment itself expect. One that was not recorded, such as that of another
@@ -119,7 +119,7 @@ LEAST = 1e-4
 def _needs_then(
     experiment: Experiment, params: Settings, now: dict[str, Resources], known: OfExperiment
 ) -> dict[str, Resources]:
-    """What the experiment, as it is now, expects of the recorded parameters; empty if they no longer fit."""
+    """Resources that the experiment now expects for the recorded parameters; empty if they no longer fit."""
     if known.params == params.model_dump(mode="json"):
         return now
     with suppress(RepriseError, ValueError, ArithmeticError):
@@ -128,7 +128,7 @@ def _needs_then(
 
 
 def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -> Taken:
-    """What a run took that ends now, by the records of its tasks.
+    """Seconds of a run that ends now, by the records of its tasks.
 
     Args:
         asker: the run, as it asked for its tasks.
@@ -156,6 +156,6 @@ def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -
 
 
 def _seconds(record: Mapping[str, Any], *, on_gpu: bool) -> float:
-    """What making an entry took: CPU seconds where they were recorded and no GPU did the work."""
+    """Seconds of making an entry: CPU seconds where they were recorded and no GPU did the work."""
     seconds = record.get("seconds", 0.0)
     return seconds if on_gpu else record.get("cpu_seconds", seconds)

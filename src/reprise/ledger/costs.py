@@ -1,4 +1,4 @@
-"""What a tier has cost: CPU seconds of its jobs, from the files that `workflow/scripts/forked` writes.
+"""Cost of a tier: CPU seconds of its jobs, from the files that `workflow/scripts/forked` writes.
 
 Each file is about a job's last run. What that run took from the cache is not in it, so that an experiment
 whose tasks were kept looks cheap.

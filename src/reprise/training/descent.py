@@ -10,6 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+Tensors = list[Tensor]
+States = list[dict[str, Tensor]]
+Group = Mapping[str, Any]
+
 
 class Optimiser:
     """An optimiser with the attributes that callers use of torch's.
@@ -43,13 +47,7 @@ class Optimiser:
                 states = [self._state[weight] for weight in weights]
                 self._update(weights, [weight.grad for weight in weights], states, group)
 
-    def _update(
-        self,
-        weights: list[Tensor],
-        gradients: list[Tensor],
-        states: list[dict[str, Tensor]],
-        group: Mapping[str, Any],
-    ) -> None:
+    def _update(self, weights: Tensors, gradients: Tensors, states: States, group: Group) -> None:
         raise NotImplementedError
 
     def tensors(self) -> dict[str, Tensor]:
@@ -78,13 +76,7 @@ class SGD(Optimiser):
     ) -> None:
         super().__init__(parameters, lr=lr, momentum=momentum, weight_decay=weight_decay)
 
-    def _update(
-        self,
-        weights: list[Tensor],
-        gradients: list[Tensor],
-        states: list[dict[str, Tensor]],
-        group: Mapping[str, Any],
-    ) -> None:
+    def _update(self, weights: Tensors, gradients: Tensors, states: States, group: Group) -> None:
         if group["weight_decay"]:
             gradients = torch._foreach_add(gradients, weights, alpha=group["weight_decay"])
         if group["momentum"]:
@@ -111,13 +103,7 @@ class AdamW(Optimiser):
     ) -> None:
         super().__init__(parameters, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay)
 
-    def _update(
-        self,
-        weights: list[Tensor],
-        gradients: list[Tensor],
-        states: list[dict[str, Tensor]],
-        group: Mapping[str, Any],
-    ) -> None:
+    def _update(self, weights: Tensors, gradients: Tensors, states: States, group: Group) -> None:
         beta1, beta2 = group["betas"]
         for state, weight in zip(states, weights, strict=True):
             if not state:
@@ -136,13 +122,7 @@ class AdamW(Optimiser):
 class LARS(Optimiser):
     """The LARS optimiser, as described in `optimisers.LARS`, with its fields as settings."""
 
-    def _update(
-        self,
-        weights: list[Tensor],
-        gradients: list[Tensor],
-        states: list[dict[str, Tensor]],
-        group: Mapping[str, Any],
-    ) -> None:
+    def _update(self, weights: Tensors, gradients: Tensors, states: States, group: Group) -> None:
         updates = [_lars(weight, group) for weight in weights]
         for state, weight in zip(states, weights, strict=True):
             state.setdefault("momentum_buffer", torch.zeros_like(weight))
@@ -152,7 +132,7 @@ class LARS(Optimiser):
         torch._foreach_add_(weights, velocities, alpha=-group["lr"])
 
 
-def _lars(weight: Tensor, group: Mapping[str, Any]) -> Tensor:
+def _lars(weight: Tensor, group: Group) -> Tensor:
     if weight.ndim < 2:
         return weight.grad
     return (_clipped if group["clip"] else _adapted)(weight, group)
@@ -161,14 +141,14 @@ def _lars(weight: Tensor, group: Mapping[str, Any]) -> Tensor:
 # `where` stays on the device; reading the norms' values would wait for it.
 
 
-def _adapted(weight: Tensor, group: Mapping[str, Any]) -> Tensor:
+def _adapted(weight: Tensor, group: Group) -> Tensor:
     update = weight.grad.add(weight, alpha=group["weight_decay"])
     weight_norm, update_norm = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(update)
     rate = group["trust"] * weight_norm / update_norm
     return update * torch.where((weight_norm > 0) & (update_norm > 0), rate, 1.0)
 
 
-def _clipped(weight: Tensor, group: Mapping[str, Any]) -> Tensor:
+def _clipped(weight: Tensor, group: Group) -> Tensor:
     decay = group["weight_decay"]
     weight_norm, grad_norm = torch.linalg.vector_norm(weight), torch.linalg.vector_norm(weight.grad)
     rate = group["trust"] * weight_norm / (grad_norm + decay * weight_norm)
