@@ -94,11 +94,14 @@ def _ended(process: int) -> bool:
 
 @pytest.fixture
 def folder(tmp_path):
+    # A process that runs in the background may ignore interruptions, and so would its children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Folder(tmp_path)
     folder.start()
     yield folder
     folder.main.kill()
     folder.main.wait()
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_command_runs_in_a_fork_of_the_server(folder):
@@ -164,7 +167,7 @@ def test_interruption_of_the_process_group_ends_a_job(busy):
 
 
 def test_interruption_ends_a_command_that_runs_by_itself(folder):
-    (folder.path / "bin" / "reprise").write_text("#!/bin/sh\necho begun; sleep 60 & wait\n")
+    (folder.path / "bin" / "reprise").write_text("#!/bin/sh\necho begun; exec sleep 60\n")
     del folder.environment["REPRISE_FORKSERVER"]
     client = folder.ask("--version")
     assert client.stdout.readline() == "begun\n"
