@@ -17,7 +17,7 @@ class ResNet(nn.Module):
     """torchvision's ResNet without its classifier, at any width and with other stems.
 
     Layers have torchvision's names, and weights are drawn in torchvision's order. torchvision itself imports
-    torch's compiler, `torch._dynamo`, which takes 1.5 s of each job. Arguments but the channels of the images
+    torch's compiler, `torch._dynamo`, which takes over a second. Arguments but the channels of the images
     are the fields of `encoders.ResNet`.
     """
 

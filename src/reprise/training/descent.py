@@ -1,7 +1,7 @@
 """Optimisers, which update weights from their gradients.
 
-On a CPU, SGD and AdamW give the bits of `torch.optim`'s. Whoever builds one of torch's imports its compiler,
-`torch._dynamo`, which takes 1.5 s of each job.
+On a CPU, SGD and AdamW give the bits of `torch.optim`'s. Building one of torch's imports torch's
+compiler, `torch._dynamo`, which takes over a second.
 """
 
 from collections.abc import Iterable, Mapping
