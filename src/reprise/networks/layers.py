@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import torch
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
+from reprise.networks.batch_norm import batch_norm
 
 
 class ResNet(nn.Module):
@@ -55,15 +56,27 @@ class ResNet(nn.Module):
         self.conv1 = _drawn(_convolution(channels, width, kernel, stride))
         last = self.layer4[-1]
         if last_shortcut == "projection" and last.downsample is None:
-            last.downsample = nn.Sequential(_drawn(_convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
+            last.downsample = Chain(_drawn(_convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
         elif last_shortcut == "none":
             last.downsample = _Nothing()
             nn.init.ones_(last.last_norm.weight)
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
-        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.maxpool(batch_norm(self.conv1(x), self.bn1, self.relu))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.avgpool(x).flatten(1)
+
+
+class Chain(nn.Sequential):
+    """Layers, one after the other. Each takes the pooling and ReLU that follow it along, for `batch_norm`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rest = list(self)
+        while rest:
+            after = list(takewhile(lambda layer: isinstance(layer, (nn.MaxPool2d, nn.ReLU)), rest[1:]))
+            x = batch_norm(x, rest[0], *after)
+            del rest[: 1 + len(after)]
+        return x
 
 
 class Block(nn.Module):
@@ -83,9 +96,7 @@ class Block(nn.Module):
         self.outputs = planes if kind == "basic" else 4 * planes
         shortcut = None
         if stride != 1 or inputs != self.outputs:
-            shortcut = nn.Sequential(
-                _convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs)
-            )
+            shortcut = Chain(_convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
         shapes = {
             "basic": [(inputs, planes, 3, stride), (planes, planes, 3, 1)],
             "bottleneck": [(inputs, planes, 1, 1), (planes, planes, 3, stride), (planes, self.outputs, 1, 1)],
@@ -103,13 +114,12 @@ class Block(nn.Module):
         return getattr(self, f"bn{self.depth}")
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
-        branch = x
+        branch, shortcut = x, x if self.downsample is None else self.downsample(x)
         for number in range(1, self.depth + 1):
-            branch = getattr(self, f"bn{number}")(getattr(self, f"conv{number}")(branch))
-            if number < self.depth:
-                branch = self.relu(branch)
-        branch += x if self.downsample is None else self.downsample(x)
-        return self.relu(branch)
+            convolution, norm = getattr(self, f"conv{number}"), getattr(self, f"bn{number}")
+            added = shortcut if number == self.depth else None
+            branch = batch_norm(convolution(branch), norm, self.relu, shortcut=added)
+        return branch
 
 
 class Stage(nn.Sequential):
@@ -167,10 +177,10 @@ def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
 
 
 class _Nothing(nn.Module):
-    """In place of a shortcut: zero."""
+    """In place of a shortcut."""
 
-    def forward(self, x: Tensor) -> Float[Tensor, ""]:
-        return x.new_zeros(())
+    def forward(self, x: Tensor) -> None:
+        pass
 
 
 def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
@@ -180,7 +190,7 @@ def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
     for before, after in pairwise((channels, *widths)):
         convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
         layers += [convolution, nn.BatchNorm2d(after), nn.MaxPool2d(2), nn.ReLU(inplace=True)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return Chain(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
 
 def mlp(inputs: int, dims: Sequence[int], *, norm: bool, last_norm: bool, last_bias: bool) -> nn.Module:
@@ -193,7 +203,7 @@ def mlp(inputs: int, dims: Sequence[int], *, norm: bool, last_norm: bool, last_b
     last = (inputs, *dims)[-2]
     layers.append(nn.Linear(last, dims[-1], bias=last_bias and not last_norm))
     layers += [nn.BatchNorm1d(dims[-1])] if last_norm else []
-    return nn.Sequential(*layers)
+    return Chain(*layers)
 
 
 class Diagonal(nn.Module):
