@@ -12,6 +12,7 @@ from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
 from reprise.networks.batch_norm import batch_norm
+from reprise.networks.convolution import Convolution
 
 
 class ResNet(nn.Module):
@@ -34,7 +35,7 @@ class ResNet(nn.Module):
         last_shortcut: Literal["identity", "projection", "none"],
     ) -> None:
         super().__init__()
-        self.conv1 = _convolution(3, 64, 7, 2)  # torchvision's stem, drawn as its classifier is below
+        self.conv1 = Convolution(3, 64, 7, 2)  # torchvision's stem, drawn as its classifier is below
         self.bn1 = nn.BatchNorm2d(width)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1) if stem == "imagenet" else nn.Identity()
@@ -53,10 +54,10 @@ class ResNet(nn.Module):
             elif isinstance(layer, Block) and zero_init_residual:
                 nn.init.zeros_(layer.last_norm.weight)
         kernel, stride = {"imagenet": (7, 2), "cifar": (3, 1), "stride2": (3, 2)}[stem]
-        self.conv1 = _drawn(_convolution(channels, width, kernel, stride))
+        self.conv1 = _drawn(Convolution(channels, width, kernel, stride))
         last = self.layer4[-1]
         if last_shortcut == "projection" and last.downsample is None:
-            last.downsample = Chain(_drawn(_convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
+            last.downsample = Chain(_drawn(Convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
         elif last_shortcut == "none":
             last.downsample = _Nothing()
             nn.init.ones_(last.last_norm.weight)
@@ -96,14 +97,14 @@ class Block(nn.Module):
         self.outputs = planes if kind == "basic" else 4 * planes
         shortcut = None
         if stride != 1 or inputs != self.outputs:
-            shortcut = Chain(_convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
+            shortcut = Chain(Convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
         shapes = {
             "basic": [(inputs, planes, 3, stride), (planes, planes, 3, 1)],
             "bottleneck": [(inputs, planes, 1, 1), (planes, planes, 3, stride), (planes, self.outputs, 1, 1)],
         }[kind]
         self.depth = len(shapes)
         for number, shape in enumerate(shapes, 1):
-            self.add_module(f"conv{number}", _convolution(*shape))
+            self.add_module(f"conv{number}", Convolution(*shape))
             self.add_module(f"bn{number}", nn.BatchNorm2d(shape[1]))
         self.relu = nn.ReLU(inplace=True)
         self.downsample: nn.Module | None = shortcut
@@ -166,10 +167,6 @@ def _statistics_kept(network: nn.Module) -> Iterator[None]:
             setattr(module, name, buffer)
 
 
-def _convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-    return nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
-
-
 def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
     """The convolution with weights as ReLU needs them."""
     nn.init.kaiming_normal_(convolution.weight, mode="fan_out", nonlinearity="relu")
@@ -188,7 +185,7 @@ def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
     numbers is left; the result is the same to the bit, because it is monotonic."""
     layers: list[nn.Module] = []
     for before, after in pairwise((channels, *widths)):
-        convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
+        convolution = Convolution(before, after, 3)
         layers += [convolution, nn.BatchNorm2d(after), nn.MaxPool2d(2), nn.ReLU(inplace=True)]
     return Chain(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
