@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from reprise.networks.batch_norm import batch_norm
+from reprise.networks.batch_norm import apart, batch_norm
 from reprise.networks.encoders import Conv4, ResNet
 from reprise.networks.projectors import MLP
 
@@ -32,7 +32,7 @@ def norm_of(channels, dims=4):
 
 
 def is_compiled(output):
-    return type(output.grad_fn).__name__ == "_BatchNormBackward"
+    return type(output.grad_fn).__name__ == "_OneOperationBackward"
 
 
 def passed(x, norm, after, shortcut=None, by=batch_norm):
@@ -137,6 +137,30 @@ def test_no_number_depends_on_threads():
         torch.set_num_threads(threads)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+@pytest.mark.parametrize("after", AFTER)
+def test_parts_are_as_one_after_the_other(after, dtype):
+    x, shortcut = normal(8, 5, 6, 6).to(dtype), normal(8, 5, 6, 6, seed=4).to(dtype)
+    shortcut = shortcut if after == "relu" else None
+    with apart(2):
+        output, rest = passed(x, norm_of(5), AFTER[after], shortcut)
+
+    def in_turn(x, norm, *layers, shortcut=None):
+        shortcuts = (None, None) if shortcut is None else shortcut.chunk(2)
+        return torch.cat(
+            [
+                batch_norm(part, norm, *layers, shortcut=added)
+                for part, added in zip(x.chunk(2), shortcuts, strict=True)
+            ]
+        )
+
+    expected, expected_rest = passed(x, norm_of(5), AFTER[after], shortcut, by=in_turn)
+    assert torch.equal(output, expected)
+    for number, expected_number in zip(rest, expected_rest, strict=True):
+        torch.testing.assert_close(number, expected_number, rtol=1e-6, atol=1e-6)
+    assert rest[-1] == 2  # batches
+
+
 ELSEWHERE = {
     "evaluation": lambda x, norm: (x, norm.eval(), AFTER["relu"]),
     "float32": lambda x, norm: (x.float(), norm, AFTER["relu"]),
@@ -220,4 +244,4 @@ def compiled_nodes(output):
         if node is not None and node not in seen:
             seen.add(node)
             rest += [parent for parent, _ in node.next_functions]
-    return sum(type(node).__name__ == "_BatchNormBackward" for node in seen)
+    return sum(type(node).__name__ == "_OneOperationBackward" for node in seen)

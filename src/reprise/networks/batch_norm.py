@@ -11,7 +11,9 @@ Tensors are in bfloat16, and all numbers in between in float32. The statistics a
 channel's first number, so that a small variance beside a large mean is not lost.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -19,11 +21,29 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.autograd.function import Function, once_differentiable
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from reprise.numerics.compiled import compiled_rows, inlined_rows
 
+_parts = ContextVar("parts", default=1)
 BLOCK = 32
 """Rows of pixels that are summed in float32; blocks are summed in float64."""
+
+
+@contextmanager
+def apart(count: int) -> Iterator[None]:
+    """A context in which each of so many equal parts of a batch, such as its views, has its own statistics,
+    as if one went through the network after the other."""
+    token = _parts.set(count)
+    try:
+        yield
+    finally:
+        _parts.reset(token)
+
+
+def parts() -> int:
+    """The number of parts of a batch with statistics of their own."""
+    return _parts.get()
 
 
 def batch_norm(
@@ -32,20 +52,21 @@ def batch_norm(
     *after: nn.Module,
     shortcut: Float[Tensor, "batch channel *place"] | None = None,
 ) -> Float[Tensor, "batch channel *place"]:
-    """The output of `norm`, plus a shortcut, through the layers after it.
+    """The output of a layer, plus a shortcut, through the layers after it.
 
     Compiled loops compute it for a BatchNorm in training, with nothing, a ReLU, or a max-pooling of 2x2 and a
     ReLU after it, if the tensors are on the CPU, channels last and in bfloat16. Otherwise the modules do, one
     after the other.
     """
     if not _is_compiled(x, norm, after, shortcut):
-        x = norm(x)
+        count = parts() if isinstance(norm, _BatchNorm) else 1
+        x = norm(x) if count == 1 else torch.cat([norm(part) for part in x.chunk(count)])
         if shortcut is not None:
             x += shortcut
         for layer in after:
             x = layer(x)
         return x
-    return _BatchNorm.apply(x, norm.weight, norm.bias, shortcut, norm, len(after) == 2, bool(after))
+    return _OneOperation.apply(x, norm.weight, norm.bias, shortcut, norm, len(after) == 2, bool(after))
 
 
 def _is_compiled(x: Tensor, norm: nn.Module, after: Sequence[nn.Module], shortcut: Tensor | None) -> bool:
@@ -59,7 +80,8 @@ def _is_compiled(x: Tensor, norm: nn.Module, after: Sequence[nn.Module], shortcu
         and norm.track_running_stats
         and norm.momentum is not None
         and norm.weight.dtype == torch.float32
-        and x.numel() > x.shape[1] == norm.num_features
+        and x.numel() > parts() * x.shape[1]
+        and x.shape[1] == norm.num_features
         and (shortcut is None or (shortcut.shape, shortcut.dtype) == (x.shape, x.dtype))
         and all(_is_readable(tensor) for tensor in (x, shortcut) if tensor is not None)
     )
@@ -91,7 +113,7 @@ def _rows(tensor: Tensor | None) -> np.ndarray[Any, Any]:
     return tensor.as_strided((tensor.numel() // width, width), (width, 1)).view(torch.uint16).numpy()
 
 
-class _BatchNorm(Function):
+class _OneOperation(Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -109,15 +131,17 @@ class _BatchNorm(Function):
             shape = batch, channels, height // 2, width // 2
             out = torch.empty(shape, dtype=x.dtype, memory_format=torch.channels_last)
             windows = torch.empty(batch * (height // 2), width // 2 * channels, dtype=torch.uint32)
-        statistics = torch.empty(2, channels)
-        _normalise(
-            _rows(x), _rows(shortcut), windows.numpy(), _rows(out),
-            *(numbers.detach().numpy() for numbers in (weight, bias, norm.running_mean, norm.running_var)),
-            statistics.numpy(), height, norm.eps, norm.momentum, 0.0 if relu else -np.inf,
-        )  # fmt: skip
-        norm.num_batches_tracked.add_(1)
+        ctx.height, ctx.adds, ctx.parts = height, shortcut is not None, parts()
+        statistics = torch.empty(ctx.parts, 2, channels)
+        images = _parted(ctx.parts, _rows(x), _rows(shortcut), windows.numpy(), _rows(out))
+        by_channel = [
+            numbers.detach().numpy() for numbers in (weight, bias, norm.running_mean, norm.running_var)
+        ]
+        for part, of_part in zip(images, statistics.numpy(), strict=True):
+            least = 0.0 if relu else -np.inf
+            _normalise(*part, *by_channel, of_part, height, norm.eps, norm.momentum, least)
+        norm.num_batches_tracked.add_(ctx.parts)
         ctx.save_for_backward(x, out if relu and not pools else None, windows, weight, statistics)
-        ctx.height, ctx.adds = height, shortcut is not None
         return out
 
     @staticmethod
@@ -126,13 +150,21 @@ class _BatchNorm(Function):
         x, passing, windows, weight, statistics = ctx.saved_tensors
         gradient = gradient.contiguous(memory_format=_layout(x))
         dx, dshortcut = torch.empty_like(x), torch.empty_like(x) if ctx.adds else None
-        dweight, dbias = torch.empty(2, len(weight))
-        _differentiate(
-            _rows(gradient), _rows(gradient if passing is None else passing), _rows(x), windows.numpy(),
-            _rows(dx), _rows(dshortcut),
-            weight.detach().numpy(), statistics.numpy(), dweight.numpy(), dbias.numpy(), ctx.height,
-        )  # fmt: skip
-        return dx, dweight, dbias, dshortcut, None, None, None
+        dparameters = torch.zeros(2, len(weight))
+        passing = gradient if passing is None else passing
+        images = _parted(
+            ctx.parts, *map(_rows, (gradient, passing, x)), windows.numpy(), _rows(dx), _rows(dshortcut)
+        )
+        by_channel = weight.detach().numpy(), dparameters.numpy()
+        for part, of_part in zip(images, statistics.numpy(), strict=True):
+            _differentiate(*part, of_part, *by_channel, ctx.height)
+        return dx, *dparameters, dshortcut, None, None, None
+
+
+def _parted(parts: int, *arrays: np.ndarray[Any, Any]) -> Iterator[list[np.ndarray[Any, Any]]]:
+    """The rows of each part."""
+    for number in range(parts):
+        yield [array[len(array) // parts * number :][: len(array) // parts] for array in arrays]
 
 
 @inlined_rows
@@ -260,7 +292,7 @@ def _choose(upper, lower, signs, channels, best, window):  # type: ignore[no-unt
 
 @compiled_rows
 def _differentiate(  # type: ignore[no-untyped-def]
-    gradient, passing, x, windows, dx, dshortcut, weight, statistics, dweight, dbias, height
+    gradient, passing, x, windows, dx, dshortcut, statistics, weight, dparameters, height
 ):
     """Writes the derivatives by x, the shortcut, the weight and the bias. Without pooling, the gradient
     passes where `passing` is not 0."""
@@ -289,7 +321,8 @@ def _differentiate(  # type: ignore[no-untyped-def]
     scale, offset, slope = np.empty_like(weight), np.empty_like(weight), np.empty_like(weight)
     for c in range(channels):
         inverse = statistics[1, c]
-        dbias[c], dweight[c] = total[c], total_product[c] * inverse
+        dparameters[0, c] += total_product[c] * inverse
+        dparameters[1, c] += total[c]
         scale[c] = weight[c] * inverse
         steep = -weight[c] * inverse * inverse * inverse * total_product[c] / count
         slope[c], offset[c] = steep, -weight[c] * inverse * total[c] / count - steep * statistics[0, c]

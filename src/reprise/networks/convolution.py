@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.autograd.function import Function, once_differentiable
 from torch.nn.functional import pad
 
-FEW = 16
+FEW = 4
 """Pixels of an output, an image, up to which matrix products are faster."""
 
 

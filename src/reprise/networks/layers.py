@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
-from reprise.networks.batch_norm import batch_norm
+from reprise.networks.batch_norm import apart, batch_norm, parts
 from reprise.networks.convolution import Convolution
 
 
@@ -145,14 +145,14 @@ def _recomputed(block: nn.Module, x: Tensor) -> Tensor:
         x,
         use_reentrant=False,
         preserve_rng_state=False,  # a block draws nothing
-        context_fn=lambda: (nullcontext(), _statistics_kept(block)),
+        context_fn=lambda: (nullcontext(), _again(block, parts())),
     )
 
 
 @contextmanager
-def _statistics_kept(network: nn.Module) -> Iterator[None]:
-    """BatchNorm's running statistics, which the first forward pass has updated, stay as they are: a second
-    one updates copies."""
+def _again(network: nn.Module, batches: int) -> Iterator[None]:
+    """For a second forward pass, with BatchNorm of as many parts: running statistics, which the first has
+    updated, stay as they are, and copies are updated."""
     buffers = [
         (module, name, buffer)
         for module in network.modules()
@@ -161,7 +161,8 @@ def _statistics_kept(network: nn.Module) -> Iterator[None]:
     for module, name, buffer in buffers:
         setattr(module, name, buffer.clone())
     try:
-        yield
+        with apart(batches):
+            yield
     finally:
         for module, name, buffer in buffers:
             setattr(module, name, buffer)
