@@ -35,20 +35,18 @@ def is_compiled(output):
     return type(output.grad_fn).__name__ == "_OneOperationBackward"
 
 
-def passed(x, norm, after, shortcut=None, by=batch_norm):
-    """The output and the gradients of a weighted sum of it, by x, the parameters and the shortcut, and the
-    running statistics."""
-    norm = copy.deepcopy(norm)
-    inputs = [tensor.detach().clone().requires_grad_() for tensor in (x, shortcut) if tensor is not None]
-    output = by(inputs[0], norm, *after, shortcut=inputs[1] if len(inputs) == 2 else None)
+def passed(x, norm, after, by=batch_norm):
+    """The output, the gradients of a weighted sum of it by x and by the parameters, and the running
+    statistics."""
+    norm, x = copy.deepcopy(norm), x.detach().clone().requires_grad_()
+    output = by(x, norm, *after)
     output.backward(normal(*output.shape, seed=9).bfloat16().to(output.dtype))
-    gradients = [tensor.grad for tensor in (*inputs, norm.weight, norm.bias)]
+    gradients = [tensor.grad for tensor in (x, norm.weight, norm.bias)]
     return output, [*gradients, norm.running_mean, norm.running_var, norm.num_batches_tracked]
 
 
-def modules(x, norm, *after, shortcut=None):
-    y = norm(x) if shortcut is None else norm(x) + shortcut
-    return nn.Sequential(*after)(y)
+def modules(x, norm, *after):
+    return nn.Sequential(norm, *after)(x)
 
 
 def assert_near(actual, exact, share):
@@ -57,10 +55,9 @@ def assert_near(actual, exact, share):
     torch.testing.assert_close(actual.double(), exact.double(), rtol=0, atol=share * scale)
 
 
-def assert_as_with_modules(x, norm, after, shortcut=None):
-    output, rest = passed(x, norm, after, shortcut)
-    wide = None if shortcut is None else shortcut.double()
-    exact, exact_rest = passed(x.double(), copy.deepcopy(norm).double(), after, wide, by=modules)
+def assert_as_with_modules(x, norm, after):
+    output, rest = passed(x, norm, after)
+    exact, exact_rest = passed(x.double(), copy.deepcopy(norm).double(), after, by=modules)
     assert is_compiled(output)
     assert output.dtype == x.dtype
     assert output.ndim == 2 or output.is_contiguous(memory_format=torch.channels_last)
@@ -75,12 +72,6 @@ def test_it_is_the_modules(shape, after):
     if len(shape) == 2 and after == "pool and relu":
         pytest.skip("only pictures are pooled")
     assert_as_with_modules((2 * normal(*shape) + 3).bfloat16(), norm_of(shape[1], len(shape)), AFTER[after])
-
-
-@pytest.mark.parametrize("after", ["alone", "relu"])
-def test_with_a_shortcut(after):
-    x, shortcut = normal(6, 5, 4, 3).bfloat16(), normal(6, 5, 4, 3, seed=4).bfloat16()
-    assert_as_with_modules(x, norm_of(5), AFTER[after], shortcut)
 
 
 def test_of_equal_numbers_the_first_is_chosen():
@@ -140,21 +131,13 @@ def test_no_number_depends_on_threads():
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
 @pytest.mark.parametrize("after", AFTER)
 def test_parts_are_as_one_after_the_other(after, dtype):
-    x, shortcut = normal(8, 5, 6, 6).to(dtype), normal(8, 5, 6, 6, seed=4).to(dtype)
-    shortcut = shortcut if after == "relu" else None
+    def in_turn(x, *layers):
+        return torch.cat([batch_norm(part, *layers) for part in x.chunk(2)])
+
+    x, norm = normal(8, 5, 6, 6).to(dtype), norm_of(5)
     with apart(2):
-        output, rest = passed(x, norm_of(5), AFTER[after], shortcut)
-
-    def in_turn(x, norm, *layers, shortcut=None):
-        shortcuts = (None, None) if shortcut is None else shortcut.chunk(2)
-        return torch.cat(
-            [
-                batch_norm(part, norm, *layers, shortcut=added)
-                for part, added in zip(x.chunk(2), shortcuts, strict=True)
-            ]
-        )
-
-    expected, expected_rest = passed(x, norm_of(5), AFTER[after], shortcut, by=in_turn)
+        output, rest = passed(x, norm, AFTER[after])
+    expected, expected_rest = passed(x, norm, AFTER[after], by=in_turn)
     assert torch.equal(output, expected)
     for number, expected_number in zip(rest, expected_rest, strict=True):
         torch.testing.assert_close(number, expected_number, rtol=1e-6, atol=1e-6)

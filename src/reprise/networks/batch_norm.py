@@ -1,9 +1,9 @@
-"""BatchNorm in training, with the shortcut, the max-pooling and the ReLU that follow it, as one operation.
+"""BatchNorm in training, with the max-pooling and the ReLU that follow it, as one operation.
 
 With x̂ = (x - μ) / sqrt(σ² + ε), where μ and σ² are the mean and the variance of a channel's n numbers x, the
-output is max(γ x̂ + β + shortcut, 0). The largest γ x̂ + β of a window comes from its largest x, or from its
-smallest where γ < 0, so only that one is normalised. With g the gradient that reaches γ x̂ + β, which is 0 for
-all x but one of a window,
+output is max(γ x̂ + β, 0). The largest γ x̂ + β of a window comes from its largest x, or where γ < 0 from its
+smallest, so only that one is normalised. With g the gradient that reaches γ x̂ + β, which is 0 for all x but
+one of a window,
 
     dβ = Σ g,   dγ = Σ g x̂,   dx = γ / sqrt(σ² + ε) (g - dβ / n - x̂ dγ / n).
 
@@ -47,68 +47,54 @@ def parts() -> int:
 
 
 def batch_norm(
-    x: Float[Tensor, "batch channel *place"],
-    norm: nn.Module,
-    *after: nn.Module,
-    shortcut: Float[Tensor, "batch channel *place"] | None = None,
+    x: Float[Tensor, "batch channel *place"], norm: nn.Module, *after: nn.Module
 ) -> Float[Tensor, "batch channel *place"]:
-    """The output of a layer, plus a shortcut, through the layers after it.
+    """The output of a layer, through the layers after it.
 
     Compiled loops compute it for a BatchNorm in training, with nothing, a ReLU, or a max-pooling of 2x2 and a
     ReLU after it, if the tensors are on the CPU, channels last and in bfloat16. Otherwise the modules do, one
     after the other.
     """
-    if not _is_compiled(x, norm, after, shortcut):
+    if not _is_compiled(x, norm, after):
         count = parts() if isinstance(norm, _BatchNorm) else 1
         x = norm(x) if count == 1 else torch.cat([norm(part) for part in x.chunk(count)])
-        if shortcut is not None:
-            x += shortcut
         for layer in after:
             x = layer(x)
         return x
-    return _OneOperation.apply(x, norm.weight, norm.bias, shortcut, norm, len(after) == 2, bool(after))
+    return _OneOperation.apply(x, norm.weight, norm.bias, norm, len(after) == 2, bool(after))
 
 
-def _is_compiled(x: Tensor, norm: nn.Module, after: Sequence[nn.Module], shortcut: Tensor | None) -> bool:
+def _is_compiled(x: Tensor, norm: nn.Module, after: Sequence[nn.Module]) -> bool:
     if type(norm) not in (nn.BatchNorm1d, nn.BatchNorm2d) or not norm.training:
         return False
-    pools = [layer for layer in after if isinstance(layer, nn.MaxPool2d)]
+    kinds = [type(layer) for layer in after]
     return (
-        [type(layer) for layer in after] in ([], [nn.ReLU], [nn.MaxPool2d, nn.ReLU])
-        and all(shortcut is None and _halves(pool, x) for pool in pools)
+        (kinds in ([], [nn.ReLU]) or (kinds == [nn.MaxPool2d, nn.ReLU] and _halves(after[0], x)))
         and norm.affine
         and norm.track_running_stats
         and norm.momentum is not None
         and norm.weight.dtype == torch.float32
-        and x.numel() > parts() * x.shape[1]
+        and x.device.type == "cpu"
+        and x.dtype == torch.bfloat16
+        and x.ndim in (2, 4)
+        and x.is_contiguous(memory_format=_layout(x))
         and x.shape[1] == norm.num_features
-        and (shortcut is None or (shortcut.shape, shortcut.dtype) == (x.shape, x.dtype))
-        and all(_is_readable(tensor) for tensor in (x, shortcut) if tensor is not None)
+        and x.numel() > parts() * x.shape[1]
+        and len(x) % parts() == 0
     )
 
 
-def _halves(pool: nn.MaxPool2d, x: Tensor) -> bool:
+def _halves(pool: nn.Module, x: Tensor) -> bool:
     settings = pool.kernel_size, pool.stride, pool.padding, pool.dilation, pool.ceil_mode, pool.return_indices
     return settings == (2, 2, 0, 1, False, False) and min(x.shape[2:], default=0) > 1
-
-
-def _is_readable(tensor: Tensor) -> bool:
-    return (
-        tensor.device.type == "cpu"
-        and tensor.dtype == torch.bfloat16
-        and tensor.ndim in (2, 4)
-        and tensor.is_contiguous(memory_format=_layout(tensor))
-    )
 
 
 def _layout(tensor: Tensor) -> torch.memory_format:
     return torch.channels_last if tensor.ndim == 4 else torch.contiguous_format
 
 
-def _rows(tensor: Tensor | None) -> np.ndarray[Any, Any]:
+def _rows(tensor: Tensor) -> np.ndarray[Any, Any]:
     """The tensor's memory as integers, because numba has no bfloat16: [image and row, column and channel]."""
-    if tensor is None:
-        return np.empty((0, 0), np.uint16)
     width = tensor.shape[1] * (tensor.shape[3] if tensor.ndim == 4 else 1)
     return tensor.as_strided((tensor.numel() // width, width), (width, 1)).view(torch.uint16).numpy()
 
@@ -116,14 +102,7 @@ def _rows(tensor: Tensor | None) -> np.ndarray[Any, Any]:
 class _OneOperation(Function):
     @staticmethod
     def forward(
-        ctx: Any,
-        x: Tensor,
-        weight: Tensor,
-        bias: Tensor,
-        shortcut: Tensor | None,
-        norm: nn.BatchNorm2d,
-        pools: bool,
-        relu: bool,
+        ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, norm: nn.BatchNorm2d, pools: bool, relu: bool
     ) -> Tensor:
         batch, channels, height, width = *x.shape, *(1, 1)[: 4 - x.ndim]
         out, windows = torch.empty_like(x), torch.empty(0, 0, dtype=torch.uint32)
@@ -131,9 +110,9 @@ class _OneOperation(Function):
             shape = batch, channels, height // 2, width // 2
             out = torch.empty(shape, dtype=x.dtype, memory_format=torch.channels_last)
             windows = torch.empty(batch * (height // 2), width // 2 * channels, dtype=torch.uint32)
-        ctx.height, ctx.adds, ctx.parts = height, shortcut is not None, parts()
+        ctx.height, ctx.parts = height, parts()
         statistics = torch.empty(ctx.parts, 2, channels)
-        images = _parted(ctx.parts, _rows(x), _rows(shortcut), windows.numpy(), _rows(out))
+        images = _parted(ctx.parts, _rows(x), windows.numpy(), _rows(out))
         by_channel = [
             numbers.detach().numpy() for numbers in (weight, bias, norm.running_mean, norm.running_var)
         ]
@@ -149,34 +128,25 @@ class _OneOperation(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, passing, windows, weight, statistics = ctx.saved_tensors
         gradient = gradient.contiguous(memory_format=_layout(x))
-        dx, dshortcut = torch.empty_like(x), torch.empty_like(x) if ctx.adds else None
-        dparameters = torch.zeros(2, len(weight))
+        dx, dparameters = torch.empty_like(x), torch.zeros(2, len(weight))
         passing = gradient if passing is None else passing
-        images = _parted(
-            ctx.parts, *map(_rows, (gradient, passing, x)), windows.numpy(), _rows(dx), _rows(dshortcut)
-        )
+        images = _parted(ctx.parts, *map(_rows, (gradient, passing, x)), windows.numpy(), _rows(dx))
         by_channel = weight.detach().numpy(), dparameters.numpy()
         for part, of_part in zip(images, statistics.numpy(), strict=True):
             _differentiate(*part, of_part, *by_channel, ctx.height)
-        return dx, *dparameters, dshortcut, None, None, None
+        return dx, *dparameters, None, None, None
 
 
-def _parted(parts: int, *arrays: np.ndarray[Any, Any]) -> Iterator[list[np.ndarray[Any, Any]]]:
+def _parted(count: int, *arrays: np.ndarray[Any, Any]) -> Iterator[list[np.ndarray[Any, Any]]]:
     """The rows of each part."""
-    for number in range(parts):
-        yield [array[len(array) // parts * number :][: len(array) // parts] for array in arrays]
+    for number in range(count):
+        yield [array[len(array) // count * number :][: len(array) // count] for array in arrays]
 
 
 @inlined_rows
 def _wide(bits):  # type: ignore[no-untyped-def]
     """The float32 of a bfloat16."""
     return np.uint32(np.uint32(bits) << np.uint32(16)).view(np.float32)
-
-
-@inlined_rows
-def _upper(bits):  # type: ignore[no-untyped-def]
-    """The float32 in the upper 16 bits."""
-    return np.uint32(bits & np.uint32(0xFFFF0000)).view(np.float32)
 
 
 @inlined_rows
@@ -197,25 +167,29 @@ def _tiled(numbers, length):  # type: ignore[no-untyped-def]
 
 
 @inlined_rows
+def _pixel(row, number, channels):  # type: ignore[no-untyped-def]
+    return row[number * channels : (number + 1) * channels]
+
+
+@inlined_rows
 def _add_pixels(row, total):  # type: ignore[no-untyped-def]
     """Adds the pixels of a row to each channel's total, and empties the row."""
-    channels = len(total)
-    for start in range(0, len(row), channels):
-        pixel = row[start : start + channels]
-        for c in range(channels):
+    for number in range(len(row) // len(total)):
+        pixel = _pixel(row, number, len(total))
+        for c in range(len(total)):
             total[c] += pixel[c]
             pixel[c] = 0
 
 
 @compiled_rows
 def _normalise(  # type: ignore[no-untyped-def]
-    x, shortcut, windows, out, weight, bias, running_mean, running_var, statistics,
+    x, windows, out, weight, bias, running_mean, running_var, statistics,
     height, eps, momentum, least,
 ):  # fmt: skip
-    """Writes all but x, the shortcut, the weight and the bias.
+    """Writes all but x, the weight and the bias.
 
     Args:
-        x, shortcut, out: [image and row, column and channel].
+        x, out: [image and row, column and channel].
         windows: empty without pooling; [image and row, column and channel], the x chosen in a window in the
             upper 16 bits, and below its place, from 1 to 4, or 0 if the output is 0.
         statistics: μ and 1 / sqrt(σ² + ε), [2, channel].
@@ -259,13 +233,8 @@ def _normalise(  # type: ignore[no-untyped-def]
             window, first = windows[r], r // (height // 2) * height + r % (height // 2) * 2
             _choose(x[first], x[first + 1], signs, channels, best, window)
             for j in range(len(result)):
-                y = scales[j] * _upper(window[j]) + offsets[j]
+                y = scales[j] * _wide(window[j] >> np.uint32(16)) + offsets[j]
                 window[j] = window[j] & np.uint32(0xFFFF0000) if y <= zero else window[j]
-                result[j] = _rounded(zero if y <= zero else y)
-        elif shortcut.size:
-            numbers, added = x[r], shortcut[r]
-            for j in range(len(result)):
-                y = scales[j] * _wide(numbers[j]) + offsets[j] + _wide(added[j])
                 result[j] = _rounded(zero if y <= zero else y)
         else:
             numbers = x[r]
@@ -284,17 +253,17 @@ def _choose(upper, lower, signs, channels, best, window):  # type: ignore[no-unt
         above, below = max(a, b), max(d, e)
         place = np.uint32(1 + (b > a)) if above >= below else np.uint32(3 + (e > d))
         best[j] = np.float32(signs[j] * max(above, below)).view(np.uint32) | place
-    for start in range(0, len(window), channels):
-        chosen, result = best[2 * start : 2 * start + channels], window[start : start + channels]
+    for number in range(len(window) // channels):
+        chosen, result = _pixel(best, 2 * number, channels), _pixel(window, number, channels)
         for c in range(channels):
             result[c] = chosen[c]
 
 
 @compiled_rows
 def _differentiate(  # type: ignore[no-untyped-def]
-    gradient, passing, x, windows, dx, dshortcut, statistics, weight, dparameters, height
+    gradient, passing, x, windows, dx, statistics, weight, dparameters, height
 ):
-    """Writes the derivatives by x, the shortcut, the weight and the bias. Without pooling, the gradient
+    """Writes the derivatives by x, and adds those by the weight and the bias. Without pooling, the gradient
     passes where `passing` is not 0."""
     channels, (rows, width), zero = len(weight), x.shape, np.float32(0)
     count = x.size // channels
@@ -309,7 +278,7 @@ def _differentiate(  # type: ignore[no-untyped-def]
                 for j in range(len(g)):
                     reached = _wide(g[j]) if window[j] & np.uint32(7) else zero
                     row_sum[j] += reached
-                    row_product[j] += reached * (_upper(window[j]) - means[j])
+                    row_product[j] += reached * (_wide(window[j] >> np.uint32(16)) - means[j])
             else:
                 passes, numbers = passing[r], x[r]
                 for j in range(len(g)):
@@ -339,27 +308,26 @@ def _differentiate(  # type: ignore[no-untyped-def]
             _spread(gradient[row], windows[row], channels, spread)
         numbers, result, below = x[r], dx[r], np.uint32(h % 2 * 2)
         for j in range(width):
-            reached = _upper(spread[j]) if spread[j] & np.uint32(7) == np.uint32(own[j] + below) else zero
+            reached = (
+                _wide(spread[j] >> np.uint32(16))
+                if spread[j] & np.uint32(7) == np.uint32(own[j] + below)
+                else zero
+            )
             result[j] = _rounded(scales[j] * reached + (offsets[j] + slopes[j] * _wide(numbers[j])))
     for r in range(0 if windows.size else rows):
         g, passes, numbers, result = gradient[r], passing[r], x[r], dx[r]
         for j in range(width):
             reached = _wide(g[j]) if passes[j] != 0 else zero
             result[j] = _rounded(scales[j] * reached + (offsets[j] + slopes[j] * _wide(numbers[j])))
-        if dshortcut.size:
-            result = dshortcut[r]
-            for j in range(width):
-                result[j] = g[j] if passes[j] != 0 else 0
 
 
 @inlined_rows
 def _spread(gradient, window, channels, spread):  # type: ignore[no-untyped-def]
     """Writes the gradient to both pixels of a window, in the upper 16 bits, and below the place that it
     belongs to."""
-    for start in range(0, len(gradient), channels):
-        g, place = gradient[start : start + channels], window[start : start + channels]
-        left = spread[2 * start : 2 * start + channels]
-        right = spread[2 * start + channels : 2 * (start + channels)]
+    for number in range(len(gradient) // channels):
+        g, place = _pixel(gradient, number, channels), _pixel(window, number, channels)
+        left, right = _pixel(spread, 2 * number, channels), _pixel(spread, 2 * number + 1, channels)
         for c in range(channels):
             left[c] = np.uint32(np.uint32(g[c]) << np.uint32(16)) | (place[c] & np.uint32(7))
             right[c] = left[c]

@@ -115,12 +115,12 @@ class Block(nn.Module):
         return getattr(self, f"bn{self.depth}")
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
-        branch, shortcut = x, x if self.downsample is None else self.downsample(x)
+        branch = x
         for number in range(1, self.depth + 1):
             convolution, norm = getattr(self, f"conv{number}"), getattr(self, f"bn{number}")
-            added = shortcut if number == self.depth else None
-            branch = batch_norm(convolution(branch), norm, self.relu, shortcut=added)
-        return branch
+            branch = batch_norm(convolution(branch), norm, *([self.relu] if number < self.depth else []))
+        branch += x if self.downsample is None else self.downsample(x)
+        return self.relu(branch)
 
 
 class Stage(nn.Sequential):
@@ -175,10 +175,10 @@ def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
 
 
 class _Nothing(nn.Module):
-    """In place of a shortcut."""
+    """In place of a shortcut: zero."""
 
-    def forward(self, x: Tensor) -> None:
-        pass
+    def forward(self, x: Tensor) -> Float[Tensor, ""]:
+        return x.new_zeros(())
 
 
 def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
