@@ -4,7 +4,14 @@ from torch import nn
 
 from reprise.networks.convolution import Convolution
 
-SHAPES = [(16, 32, 3, 1, 2), (16, 32, 3, 2, 4), (32, 24, 1, 2, 3), (20, 16, 3, 2, 3), (16, 16, 7, 2, 4)]
+SHAPES = [
+    (16, 32, 3, 1, 2),
+    (64, 128, 3, 2, 1),
+    (16, 32, 3, 2, 4),
+    (32, 24, 1, 2, 3),
+    (20, 16, 3, 2, 3),
+    (16, 16, 7, 2, 4),
+]
 """Inputs, outputs, kernel, stride, and side of the images."""
 
 

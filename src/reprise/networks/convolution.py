@@ -1,7 +1,8 @@
-"""Convolutions whose gradients take as long as they should on a CPU.
+"""Convolutions whose gradients are right, and take as long as they should, for the smallest images on a CPU.
 
-For outputs of few pixels an image, oneDNN's gradient by the weights in bfloat16 takes up to ten times as long
-as a matrix product with the same operations.
+In bfloat16, oneDNN's gradient by the weights takes up to ten times as long as a matrix product with the same
+operations if outputs have few pixels. For kernels of 3x3, images of one pixel and a stride of 2 it contains
+uninitialised memory (torch 2.14), for the weights that see no pixel.
 """
 
 from typing import Any
@@ -13,7 +14,10 @@ from torch.autograd.function import Function, once_differentiable
 from torch.nn.functional import pad
 
 FEW = 4
-"""Pixels of an output, an image, up to which matrix products are faster."""
+"""Pixels of an image's output up to which matrix products are faster."""
+NARROW = 16
+"""Channels below which networks have their channels first, so that pictures of one pixel, which have both
+layouts, are left to PyTorch."""
 
 
 class Convolution(nn.Conv2d):
@@ -31,8 +35,8 @@ class Convolution(nn.Conv2d):
         if (
             x.device.type == "cpu"
             and height * width <= FEW
+            and x.shape[1] >= NARROW
             and x.is_contiguous(memory_format=torch.channels_last)
-            and not x.is_contiguous()
             and torch.is_grad_enabled()
             and torch.is_autocast_enabled("cpu")
             and torch.get_autocast_dtype("cpu") == torch.bfloat16
