@@ -93,6 +93,15 @@ def test_a_weight_of_0(after):
     assert by_weight[1] == pytest.approx(passed(x, norm, AFTER[after])[1][1][1].item(), rel=1e-5)
 
 
+def test_outputs_are_rounded_to_even():
+    norm = nn.BatchNorm1d(2, eps=0)
+    with torch.no_grad():
+        norm.weight.copy_(torch.tensor([1 + 2**-8, 1 + 3 * 2**-8]))  # halfway between two of bfloat16
+    output = batch_norm(torch.tensor([[1.0, 1.0], [-1.0, -1.0]]).bfloat16(), norm)
+    assert is_compiled(output)
+    assert output.tolist() == [[1, 1 + 2**-6], [-1, -1 - 2**-6]]
+
+
 def test_a_small_variance_beside_a_large_mean():
     x, norm = (1000 + 4 * normal(32, 4, 6, 6)).bfloat16(), norm_of(4)
     output = batch_norm(x, norm)
