@@ -104,7 +104,7 @@ class _OneOperation(Function):
     def forward(
         ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, norm: nn.BatchNorm2d, pools: bool, relu: bool
     ) -> Tensor:
-        batch, channels, height, width = *x.shape, *(1, 1)[: 4 - x.ndim]
+        batch, channels, height, width = x.shape if x.ndim == 4 else (*x.shape, 1, 1)
         out, windows = torch.empty_like(x), torch.empty(0, 0, dtype=torch.uint32)
         if pools:
             shape = batch, channels, height // 2, width // 2
