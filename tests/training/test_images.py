@@ -152,9 +152,11 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(tmp_path, objective, monke
     assert result(found) == expected
 
 
-def test_so_it_does_with_channels_last_in_memory(tmp_path):
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_so_it_does_with_channels_last_in_memory(tmp_path, precision):
     """A net as wide as those that are so."""
-    spec = tiny.spec(encoder=ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2"), batch=8)
+    encoder = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
+    spec = tiny.spec(encoder=encoder, batch=8, precision=precision)
     method = assemble(spec, 3)
     assert images.narrowest(method) == images.CHANNELS_LAST == 16
     expected = result(train(spec, tiny.data(), tmp_path / "whole"))
@@ -185,8 +187,10 @@ def test_neither_the_callers_random_numbers_nor_its_own_depend_on_the_other(tmp_
     assert result(train(tiny.spec(steps=3, seed=1), data, tmp_path / "c")) != first
 
 
-def test_a_divergence_is_a_result(tmp_path):
-    spec = tiny.spec("vicreg", optimiser=SGD(learning_rate=50.0))
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_divergence_is_a_result(tmp_path, precision):
+    encoder = ResNet(blocks=(1, 1, 1, 1), width=16, stem="stride2")
+    spec = tiny.spec("vicreg", optimiser=SGD(learning_rate=50.0), encoder=encoder, precision=precision)
     outcome = train(spec, tiny.data(), tmp_path, save_every=0)
     assert 0 < outcome.diverged < 20
     assert [line["step"] for line in lines(outcome)] == list(range(outcome.diverged))

@@ -1,5 +1,6 @@
 """How methods are wired: against the losses and averages written out."""
 
+import copy
 import inspect
 
 import pytest
@@ -12,7 +13,8 @@ from reprise.contract.losses import names
 from reprise.contract.settings import overridden
 from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
-from reprise.networks.projectors import Identity
+from reprise.networks.encoders import Conv4, ResNet
+from reprise.networks.projectors import MLP, Identity, Linear
 from reprise.training.images import assemble
 from reprise.training.spec import Spec
 
@@ -39,6 +41,33 @@ def test_a_loss_of_embeddings_gets_those_of_both_views(name):
     torch.testing.assert_close(loss, getattr(objectives, name)(*embeddings(found)))
     torch.testing.assert_close(z, torch.stack(embeddings(found)))
     torch.testing.assert_close(r[1], found.student.encoder(VIEWS[1]).detach())
+
+
+@pytest.mark.parametrize("projector", [MLP(dims=(16, 8), last_norm=True), Linear(out=8), Identity()])
+@pytest.mark.parametrize(
+    "encoder",
+    [
+        Conv4(widths=(16, 16, 32, 16)),
+        ResNet(blocks=(1, 1, 1, 2), width=16, stem="stride2"),
+        ResNet(block="bottleneck", blocks=(1, 1, 1, 1), width=4, last_shortcut="projection"),
+    ],
+)
+def test_views_that_go_through_at_once_have_statistics_of_their_own(encoder, projector):
+    found = assemble(tiny.spec(encoder=encoder, projector=projector, precision="bfloat16"), 3)
+    if encoder.widths[0] >= 16 if isinstance(encoder, Conv4) else encoder.width >= 16:
+        found.to(memory_format=torch.channels_last)
+    separate = copy.deepcopy(found.student)
+    views = torch.nn.functional.interpolate(VIEWS.flatten(0, 1), 16).unflatten(0, (2, -1))
+    views[1] *= 3
+    _, r, z = found(views, 0)
+    with torch.no_grad():
+        for view, own_r, own_z in zip(views, r, z, strict=True):
+            expected_r, expected_z = separate(view)
+            torch.testing.assert_close(own_r, expected_r, rtol=0, atol=0.02)
+            torch.testing.assert_close(own_z, expected_z, rtol=0, atol=0.02)
+    torch.testing.assert_close(
+        dict(found.student.named_buffers()), dict(separate.named_buffers()), rtol=1e-3, atol=1e-3
+    )
 
 
 def test_hyperparameters_reach_the_loss():

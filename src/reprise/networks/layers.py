@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Literal
 
 import torch
@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
+from reprise.networks.batch_norm import apart, batch_norm, parts
+from reprise.networks.convolution import Convolution
 
 
 class ResNet(nn.Module):
@@ -33,7 +35,7 @@ class ResNet(nn.Module):
         last_shortcut: Literal["identity", "projection", "none"],
     ) -> None:
         super().__init__()
-        self.conv1 = _convolution(3, 64, 7, 2)  # torchvision's stem, drawn as its classifier is below
+        self.conv1 = Convolution(3, 64, 7, 2)  # torchvision's stem, drawn as its classifier is below
         self.bn1 = nn.BatchNorm2d(width)
         self.relu = nn.ReLU(inplace=True)
         self.maxpool = nn.MaxPool2d(3, stride=2, padding=1) if stem == "imagenet" else nn.Identity()
@@ -52,18 +54,30 @@ class ResNet(nn.Module):
             elif isinstance(layer, Block) and zero_init_residual:
                 nn.init.zeros_(layer.last_norm.weight)
         kernel, stride = {"imagenet": (7, 2), "cifar": (3, 1), "stride2": (3, 2)}[stem]
-        self.conv1 = _drawn(_convolution(channels, width, kernel, stride))
+        self.conv1 = _drawn(Convolution(channels, width, kernel, stride))
         last = self.layer4[-1]
         if last_shortcut == "projection" and last.downsample is None:
-            last.downsample = nn.Sequential(_drawn(_convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
+            last.downsample = Chain(_drawn(Convolution(inputs, inputs, 1)), nn.BatchNorm2d(inputs))
         elif last_shortcut == "none":
             last.downsample = _Nothing()
             nn.init.ones_(last.last_norm.weight)
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Float[Tensor, "batch dim"]:
-        x = self.maxpool(self.relu(self.bn1(self.conv1(x))))
+        x = self.maxpool(batch_norm(self.conv1(x), self.bn1, self.relu))
         x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
         return self.avgpool(x).flatten(1)
+
+
+class Chain(nn.Sequential):
+    """Layers, one after the other. Each takes the pooling and ReLU that follow it along, for `batch_norm`."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        rest = list(self)
+        while rest:
+            after = list(takewhile(lambda layer: isinstance(layer, (nn.MaxPool2d, nn.ReLU)), rest[1:]))
+            x = batch_norm(x, rest[0], *after)
+            del rest[: 1 + len(after)]
+        return x
 
 
 class Block(nn.Module):
@@ -83,16 +97,14 @@ class Block(nn.Module):
         self.outputs = planes if kind == "basic" else 4 * planes
         shortcut = None
         if stride != 1 or inputs != self.outputs:
-            shortcut = nn.Sequential(
-                _convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs)
-            )
+            shortcut = Chain(Convolution(inputs, self.outputs, 1, stride), nn.BatchNorm2d(self.outputs))
         shapes = {
             "basic": [(inputs, planes, 3, stride), (planes, planes, 3, 1)],
             "bottleneck": [(inputs, planes, 1, 1), (planes, planes, 3, stride), (planes, self.outputs, 1, 1)],
         }[kind]
         self.depth = len(shapes)
         for number, shape in enumerate(shapes, 1):
-            self.add_module(f"conv{number}", _convolution(*shape))
+            self.add_module(f"conv{number}", Convolution(*shape))
             self.add_module(f"bn{number}", nn.BatchNorm2d(shape[1]))
         self.relu = nn.ReLU(inplace=True)
         self.downsample: nn.Module | None = shortcut
@@ -105,9 +117,8 @@ class Block(nn.Module):
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
         branch = x
         for number in range(1, self.depth + 1):
-            branch = getattr(self, f"bn{number}")(getattr(self, f"conv{number}")(branch))
-            if number < self.depth:
-                branch = self.relu(branch)
+            convolution, norm = getattr(self, f"conv{number}"), getattr(self, f"bn{number}")
+            branch = batch_norm(convolution(branch), norm, *([self.relu] if number < self.depth else []))
         branch += x if self.downsample is None else self.downsample(x)
         return self.relu(branch)
 
@@ -134,14 +145,14 @@ def _recomputed(block: nn.Module, x: Tensor) -> Tensor:
         x,
         use_reentrant=False,
         preserve_rng_state=False,  # a block draws nothing
-        context_fn=lambda: (nullcontext(), _statistics_kept(block)),
+        context_fn=lambda: (nullcontext(), _again(block, parts())),
     )
 
 
 @contextmanager
-def _statistics_kept(network: nn.Module) -> Iterator[None]:
-    """BatchNorm's running statistics, which the first forward pass has updated, stay as they are: a second
-    one updates copies."""
+def _again(network: nn.Module, batches: int) -> Iterator[None]:
+    """For a second forward pass, with BatchNorm of as many parts: running statistics, which the first has
+    updated, stay as they are, and copies are updated."""
     buffers = [
         (module, name, buffer)
         for module in network.modules()
@@ -150,14 +161,11 @@ def _statistics_kept(network: nn.Module) -> Iterator[None]:
     for module, name, buffer in buffers:
         setattr(module, name, buffer.clone())
     try:
-        yield
+        with apart(batches):
+            yield
     finally:
         for module, name, buffer in buffers:
             setattr(module, name, buffer)
-
-
-def _convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-    return nn.Conv2d(inputs, outputs, kernel, stride, padding=kernel // 2, bias=False)
 
 
 def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
@@ -178,9 +186,9 @@ def conv4(channels: int, widths: Sequence[int]) -> nn.Module:
     numbers is left; the result is the same to the bit, because it is monotonic."""
     layers: list[nn.Module] = []
     for before, after in pairwise((channels, *widths)):
-        convolution = nn.Conv2d(before, after, 3, padding=1, bias=False)
+        convolution = Convolution(before, after, 3)
         layers += [convolution, nn.BatchNorm2d(after), nn.MaxPool2d(2), nn.ReLU(inplace=True)]
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return Chain(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten())
 
 
 def mlp(inputs: int, dims: Sequence[int], *, norm: bool, last_norm: bool, last_bias: bool) -> nn.Module:
@@ -193,7 +201,7 @@ def mlp(inputs: int, dims: Sequence[int], *, norm: bool, last_norm: bool, last_b
     last = (inputs, *dims)[-2]
     layers.append(nn.Linear(last, dims[-1], bias=last_bias and not last_norm))
     layers += [nn.BatchNorm1d(dims[-1])] if last_norm else []
-    return nn.Sequential(*layers)
+    return Chain(*layers)
 
 
 class Diagonal(nn.Module):
