@@ -1,11 +1,14 @@
 """The encoders against torchvision's own, and against shapes counted by hand."""
 
+from functools import partial
+
 import pytest
 import torch
 from torchvision import models
 
 from reprise.networks.batch_norm import apart
 from reprise.networks.encoders import RESNET10_W16, Conv4, ResNet
+from reprise.training import precision as precision_of
 from reprise.training.images import CHANNELS_LAST
 
 RESNET50 = ResNet(block="bottleneck", blocks=(3, 4, 6, 3))
@@ -123,8 +126,9 @@ def learned(recompute, spec, precision):
     net = spec.build(3)
     if spec.width >= CHANNELS_LAST:
         net.to(memory_format=torch.channels_last)
+    arithmetic = partial(precision_of.arithmetic, precision=precision)
     for stage in (net.layer1, net.layer2, net.layer3, net.layer4):
-        stage.recompute = recompute
+        stage.recompute = arithmetic if recompute else None
     kept = {}
 
     def keep(tensor):
@@ -133,7 +137,7 @@ def learned(recompute, spec, precision):
 
     with (
         torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor),
-        torch.autocast("cpu", precision, enabled=precision != torch.float32),
+        arithmetic("cpu"),
         apart(2),
     ):
         outputs = net(torch.cat([images(32), images(32).flip(-1)])).chunk(2)
@@ -151,7 +155,9 @@ def learned(recompute, spec, precision):
         ResNet(blocks=(2, 1, 2, 2), width=16, stem="cifar"),
     ],
 )
-def test_blocks_that_are_computed_again_keep_less_and_change_no_bit(spec, precision):
+@pytest.mark.parametrize("multiplies", [True, False])
+def test_blocks_that_are_computed_again_keep_less_and_change_no_bit(spec, precision, multiplies, monkeypatch):
+    monkeypatch.setattr(precision_of, "multiplies_bfloat16", lambda: multiplies)
     plain, plain_bytes = learned(False, spec, precision)
     again, bytes_kept = learned(True, spec, precision)
     torch.testing.assert_close(again, plain, rtol=0, atol=0)

@@ -24,9 +24,26 @@ from reprise.storage import closure
 from reprise.storage.closure import Symbol
 
 FLAGS = "reprise.numerics.compiled"
+BATCH_NORM = """
+import torch
+from torch import nn
+from reprise.networks import batch_norm
+
+draw = torch.Generator().manual_seed(0)
+for after in ([], [nn.ReLU()], [nn.MaxPool2d(2), nn.ReLU()]):
+    norm = nn.BatchNorm2d(16)
+    x = torch.randn(4, 16, 12, 10, generator=draw).bfloat16().to(memory_format=torch.channels_last)
+    x.requires_grad_()
+    output = batch_norm.batch_norm(x, norm, *after)
+    (output.float() ** 2).sum().backward()
+    gradients = [each.grad.float() for each in (x, norm.weight, norm.bias)]
+    outputs += [output.detach().float(), *gradients, norm.running_mean, norm.running_var]
+"""
 ON_THEIR_OWN = {"compiled", "compiled_rows"}
 """The decorators of functions that others call; those that they call are `inlined_rows`."""
 LOOPS = {
+    ("reprise.networks.batch_norm", "_normalise"): f"{BATCH_NORM}\nloop = batch_norm._normalise\n",
+    ("reprise.networks.batch_norm", "_differentiate"): f"{BATCH_NORM}\nloop = batch_norm._differentiate\n",
     ("reprise.papers.tian2023.descent", "_descend"): """
 import torch
 from itertools import product

@@ -6,6 +6,7 @@ import inspect
 import pytest
 import tiny
 import torch
+from torch import nn
 from torch.nn.functional import cosine_similarity, normalize
 
 from reprise import objectives
@@ -57,6 +58,16 @@ def test_views_that_go_through_at_once_have_statistics_of_their_own(encoder, pro
     found = assemble(tiny.spec(encoder=encoder, projector=projector, precision="bfloat16"), 3)
     if images.narrowest(found) >= images.CHANNELS_LAST:
         found.to(memory_format=torch.channels_last)
+    check_that_views_are_apart(found)
+
+
+def test_where_a_batch_norm_knows_no_parts_views_go_through_one_after_the_other():
+    found = assemble(tiny.spec(encoder=Conv4(widths=(16, 16, 32, 16)), precision="bfloat16"), 3)
+    found.student.projector = nn.Sequential(nn.Linear(16, 8), nn.BatchNorm1d(8))
+    check_that_views_are_apart(found)
+
+
+def check_that_views_are_apart(found):
     separate = copy.deepcopy(found.student)
     views = torch.nn.functional.interpolate(VIEWS.flatten(0, 1), 16).unflatten(0, (2, -1))
     views[1] *= 3

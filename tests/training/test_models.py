@@ -18,9 +18,11 @@ from reprise.contract import losses
 from reprise.contract.settings import overridden
 from reprise.datasets.folders import Folder
 from reprise.datasets.recipes import Normalisation
+from reprise.engine import seconds
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store, versions
+from reprise.storage.store import CACHE, MODELS, Entry
 from reprise.training import models
 from reprise.training.images import BLOCK
 from reprise.training.models import Model, model_key, trained
@@ -164,6 +166,8 @@ def test_a_training_that_goes_on_says_from_which_step(tmp_path, capsys):
     assert capsys.readouterr().err == f"{line}\n"
     trained(spec, DATA, tmp_path)
     assert capsys.readouterr().err == f"{line}, from step {BLOCK} of {2 * BLOCK}\n"
+    record = Entry(tmp_path / CACHE / MODELS / model_key(spec, DATA)).record
+    assert seconds._seconds(record, on_gpu=False) == 2 * record["cpu_seconds"]
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 With x̂ = (x - μ) / sqrt(σ² + ε), where μ and σ² are the mean and the variance of a channel's n numbers x, the
 output is max(γ x̂ + β, 0). The largest γ x̂ + β of a window comes from its largest x, or where γ < 0 from its
-smallest, so only that one is normalised. With g the gradient that reaches γ x̂ + β, which is 0 for all x but
-one of a window,
+smallest, so only that one is normalised; where γ = 0, all are equal, and the gradient goes to the largest x.
+With g the gradient that reaches γ x̂ + β, which is 0 for all x but one of a window,
 
     dβ = Σ g,   dγ = Σ g x̂,   dx = γ / sqrt(σ² + ε) (g - dβ / n - x̂ dγ / n).
 

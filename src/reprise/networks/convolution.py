@@ -1,9 +1,8 @@
 """Convolutions with right gradients, in as little time as they should take, for the smallest images on a CPU.
 
 In bfloat16, oneDNN's gradient by the weights takes up to ten times as long as a matrix product with the same
-operations if outputs have few pixels. For kernels of 3x3, images of one pixel and a stride of 2 it contains
-uninitialised memory (torch 2.14), for the weights that see no pixel. Convolutions of fewer than 16 channels
-are left to PyTorch, and keep that fault.
+operations if outputs have few pixels. With a stride of 2 and an output of one row or column it contains
+uninitialised memory (torch 2.14), for the weights that see no pixel.
 """
 
 from typing import Any
@@ -16,16 +15,13 @@ from torch.nn.functional import pad
 
 FEW = 4
 """Pixels of an image's output up to which matrix products are faster."""
-NARROW = 16
-"""Channels below which networks have their channels first, so that pictures of one pixel, which have both
-layouts, are left to PyTorch."""
 
 
 class Convolution(nn.Conv2d):
     """A convolution of square kernels, without bias, dilation or groups.
 
-    In training on a CPU with bfloat16 as autocast's precision, an output of few pixels is a matrix product of
-    the patches that the kernel sees.
+    In training on a CPU with bfloat16 as autocast's precision, an output of few pixels, or of one row or
+    column, is a matrix product of the patches that the kernel sees.
     """
 
     def __init__(self, inputs: int, outputs: int, kernel: int, stride: int = 1) -> None:
@@ -35,9 +31,7 @@ class Convolution(nn.Conv2d):
         height, width = (-(-side // self.stride[0]) for side in x.shape[2:])
         if (
             x.device.type == "cpu"
-            and height * width <= FEW
-            and x.shape[1] >= NARROW
-            and x.is_contiguous(memory_format=torch.channels_last)
+            and (height * width <= FEW or min(height, width) == 1)
             and torch.is_grad_enabled()
             and torch.is_autocast_enabled("cpu")
             and torch.get_autocast_dtype("cpu") == torch.bfloat16
@@ -54,13 +48,14 @@ class _Products(Function):
         ctx.settings = [stride, stride], [padding, padding]
         batch, height, width, _ = patches.shape
         product = patches.flatten(0, 2) @ weight.permute(0, 2, 3, 1).flatten(1).T
-        return product.view(batch, height, width, -1).permute(0, 3, 1, 2)
+        output = product.view(batch, height, width, -1).permute(0, 3, 1, 2)
+        return _laid_out(output, x)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, patches = ctx.saved_tensors
-        gradient = gradient.contiguous(memory_format=torch.channels_last)
+        gradient = _laid_out(gradient, x)
         dx = None
         if ctx.needs_input_grad[0]:
             rest = *ctx.settings, [1, 1], False, [0, 0], 1, [True, False, False]
@@ -68,6 +63,13 @@ class _Products(Function):
         product = gradient.permute(0, 2, 3, 1).flatten(0, 2).T @ patches.flatten(0, 2)
         outputs, inputs, kernel, _ = weight.shape
         return dx, product.view(outputs, kernel, kernel, inputs).permute(0, 3, 1, 2), None, None
+
+
+def _laid_out(x: Tensor, like: Tensor) -> Tensor:
+    """A tensor in the layout of another; channels first where that has one pixel, and so both layouts."""
+    if like.is_contiguous():
+        return x.clone(memory_format=torch.contiguous_format)
+    return x.contiguous(memory_format=torch.channels_last)
 
 
 def _patches(

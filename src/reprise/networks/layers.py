@@ -1,13 +1,14 @@
 """The modules that `encoders` and `projectors` describe, built from their settings."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import pairwise, takewhile
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
 from reprise.errors import RepriseError
@@ -80,6 +81,17 @@ class Chain(nn.Sequential):
         return x
 
 
+def keeps_apart(network: nn.Module) -> bool:
+    """Whether each BatchNorm of a network is in a module that heeds `apart`, as all networks here are."""
+    heeding = {
+        id(layer)
+        for module in network.modules()
+        if isinstance(module, (ResNet, Chain, Block))
+        for layer in module.children()
+    }
+    return all(id(layer) in heeding for layer in network.modules() if isinstance(layer, _BatchNorm))
+
+
 class Block(nn.Module):
     """A residual block; its 3x3 convolution, the first of a basic block's two, has the stride.
 
@@ -127,32 +139,36 @@ class Stage(nn.Sequential):
     """Residual blocks, one after the other.
 
     Attributes:
-        recompute: whether the backward pass computes each block again from its input, instead of keeping all
-            activations in memory. Outputs, gradients and running statistics are the same to the bit.
+        recompute: from a kind of device to the arithmetic in which the backward pass computes each block
+            again from its input, instead of keeping all activations in memory; None if it keeps them.
+            Outputs, gradients and running statistics are the same to the bit.
     """
 
-    recompute = False
+    recompute: Callable[[str], AbstractContextManager[Any]] | None = None
 
     def forward(self, x: Float[Tensor, "batch channel height width"]) -> Tensor:
+        again = self.recompute if torch.is_grad_enabled() else None
         for block in self:
-            x = _recomputed(block, x) if self.recompute and torch.is_grad_enabled() else block(x)
+            x = _recomputed(block, x, again) if again else block(x)
         return x
 
 
-def _recomputed(block: nn.Module, x: Tensor) -> Tensor:
+def _recomputed(
+    block: nn.Module, x: Tensor, arithmetic: Callable[[str], AbstractContextManager[Any]]
+) -> Tensor:
     return checkpoint(
         block,
         x,
         use_reentrant=False,
         preserve_rng_state=False,  # a block draws nothing
-        context_fn=lambda: (nullcontext(), _again(block, parts())),
+        context_fn=lambda: (nullcontext(), _again(block, parts(), arithmetic(x.device.type))),
     )
 
 
 @contextmanager
-def _again(network: nn.Module, batches: int) -> Iterator[None]:
-    """For a second forward pass, with BatchNorm of as many parts: running statistics, which the first has
-    updated, stay as they are, and copies are updated."""
+def _again(network: nn.Module, batches: int, arithmetic: AbstractContextManager[Any]) -> Iterator[None]:
+    """For a second forward pass, in the same arithmetic and with BatchNorm of as many parts: running
+    statistics, which the first has updated, stay as they are, and copies are updated."""
     buffers = [
         (module, name, buffer)
         for module in network.modules()
@@ -161,7 +177,7 @@ def _again(network: nn.Module, batches: int) -> Iterator[None]:
     for module, name, buffer in buffers:
         setattr(module, name, buffer.clone())
     try:
-        with apart(batches):
+        with apart(batches), arithmetic:
             yield
     finally:
         for module, name, buffer in buffers:

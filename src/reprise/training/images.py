@@ -30,6 +30,7 @@ from reprise.training import processes
 from reprise.training.batches import Batch, Batches, ViewCache, at_each_step
 from reprise.training.descent import SGD, Optimiser
 from reprise.training.methods import Method, Student
+from reprise.training.precision import arithmetic
 from reprise.training.replicas import keep_freed_memory
 
 if TYPE_CHECKING:  # what a spec may contain is not what a model depends on
@@ -97,7 +98,8 @@ def assemble(spec: "Spec", channels: int) -> Method:
         )
         for module in student.encoder.modules():
             if isinstance(module, Stage):
-                module.recompute = spec.checkpoint_blocks
+                again = partial(arithmetic, precision=student.precision)
+                module.recompute = again if spec.checkpoint_blocks else None
         return spec.objective.build(student, spec.steps)
 
 

@@ -18,6 +18,7 @@ from torch.nn.functional import cross_entropy
 from reprise import objectives
 from reprise.errors import RepriseError
 from reprise.networks.batch_norm import apart
+from reprise.networks.layers import keeps_apart
 from reprise.networks.projectors import MLP
 from reprise.objectives.embeddings import unit_rows
 from reprise.objectives.whitening import Degenerate
@@ -93,7 +94,8 @@ class Method(nn.Module):
         BatchNorm's statistics are those of one view, as in the authors' code, where each passes through the
         student separately.
         """
-        if views.device.type == "cpu" and self.student.precision == torch.bfloat16 and count() == 1:
+        on_cpu, in_bfloat16 = views.device.type == "cpu", self.student.precision == torch.bfloat16
+        if on_cpu and in_bfloat16 and count() == 1 and keeps_apart(self.student):
             with apart(2):  # half as many operations, which on small networks take most of the time
                 (r1, r2), (z1, z2) = (x.chunk(2) for x in self.student(views.flatten(0, 1)))
         else:

@@ -94,6 +94,7 @@ def trained(
 
     def make(folder: Path) -> dict[str, Any]:
         announce(hit=False)
+        left = max(spec.steps - checkpoints.newest_step(entry.draft), 1)
         _say_what_slows(data, device)
         outcome = train_now()
         write(folder / MODEL, checkpoints.pack(outcome.method.state_dict(), {}))
@@ -104,6 +105,7 @@ def trained(
             "code": code_hash(spec),
             "versions": versions_used(spec),
             "diverged": outcome.diverged,
+            "share": left / spec.steps,  # of the training, to which the record's seconds apply
             "device": torch.device(device).type,
         }
 

@@ -43,7 +43,7 @@ INFONCE, QUADRATIC = FIGURES.values()
 CODE = "the authors' code: |cos| for linear filters, cos for others"
 LOOKED = (
     "seeds of ReLU and linear nets: of 5, most sentences about every cell had been undecided; then fewer "
-    "again where, after ten, 4 fresh ones were likely to give the same verdict"
+    "again with InfoNCE where, after ten, 4 fresh ones were likely to give the same verdict"
 )
 GRID = tuple(product(CANDIDATES, BETAS))
 CAPTURE = "ours: a filter captures the token along which more than half of its squared length lies"

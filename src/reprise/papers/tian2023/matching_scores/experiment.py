@@ -30,7 +30,7 @@ class Params(TokenSequences):
     seeds: int = ours(4, "pools, data and initial weights", ge=1)
     seeds_compared: int = ours(
         10,
-        "of linear and ReLU nets with InfoNCE at P = 1 and Figure 5's P, whose cells are judged alone",
+        "of linear and ReLU nets with the quadratic loss, and with InfoNCE at P = 1 and Figure 5's P",
         ge=1,
     )
     compared_losses: tuple[Literal["infonce_cosine", "quadratic_cosine"], ...] = ours(
@@ -84,11 +84,11 @@ def blocks(params: Params, objective: str | None = None) -> Iterator[Block]:
 
 
 def seeds_of(params: Params, arm: Arm, candidates: int) -> int:
-    """The number of an arm's seeds. Most sentences average over P and beta and need few; levels, counts and
-    equal scores in single cells, of linear and ReLU nets at P = 1 and in Figure 5, need more."""
-    is_alone = candidates in (1, params.shown_candidates)
-    is_compared = arm.activation in SHOWN and arm.objective != LOSSES[1]
-    return params.seeds_compared if is_alone and is_compared else params.seeds
+    """The number of an arm's seeds. Most sentences average over P and beta and need few. More are needed by
+    sentences about linear and ReLU nets: of levels, counts and equal scores in single cells, at P = 1 and in
+    Figure 5, and of small differences with the quadratic loss."""
+    is_close = candidates in (1, params.shown_candidates) or arm.objective == LOSSES[1]
+    return params.seeds_compared if is_close and arm.activation in SHOWN else params.seeds
 
 
 def tasks(params: Params, objective: str | None = None) -> list[Task]:
