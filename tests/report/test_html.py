@@ -25,7 +25,7 @@ from reprise.contract import experiment as contract
 from reprise.contract.experiment import BASE, Artifact, Tables
 from reprise.contract.settings import Settings, ours, stated, unstated
 from reprise.engine import registry
-from reprise.engine.configured import Tier
+from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.draw import Drawing
 from reprise.engine.registry import Experiment, Paper
 from reprise.errors import RepriseError
@@ -37,7 +37,7 @@ from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import GROUNDS, judge_all, summary
 from reprise.papers import ORDER
-from reprise.report import build, contents, html, numbers, results, runs, schema, sealed
+from reprise.report import build, contents, drawings, html, numbers, published, results, runs, schema, sealed
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
@@ -347,6 +347,87 @@ def test_only_what_the_paper_prints_is_called_published(page: Page) -> None:
 def test_printed_numbers_are_counted_once(page: Page) -> None:
     assert "1 of 3 printed numbers compared." in page.words
     assert "1 more need a run as published: GPUs: make reproduce TIER=paper" in page.words
+
+
+def test_each_printed_number_has_a_row_beside_ours(tier: Tier, page: Page) -> None:
+    """One was measured in narrower networks, one waits for a run as published, one is in no claim."""
+    shown = {each["artifact"]: each for each in load(tier)["papers"][0]["numbers"]}
+    assert {artifact: each["setting"] for artifact, each in shown.items()} == {
+        "Table 2": "not run", "Figure 6(a)": "reduced", "Table 9": "not judged",
+    }  # fmt: skip
+    assert all(each["difference"] is None and each["inside"] is None for each in shown.values())
+    assert shown["Figure 6(a)"]["observed"] == pytest.approx(numbers_table()["one"].mean())
+    (row,) = [row for row in page.rows if row and row[0] == "Figure 6(a)" and "1.0 ± 0.1" in row]
+    assert "—" in row
+    assert "reduced" in row
+    (row,) = [row for row in page.rows if row and row[0].startswith("Table 2 ") and "62.7" in row]
+    assert "not run" in row
+    assert "number:new2030/table2/imagenet" in page.ids
+
+
+def test_what_was_measured_as_published_is_compared_with_print(tier: Tier) -> None:
+    """A mean of five runs would lie in the prediction interval of our 20, which a difference of .1 leaves."""
+    values = numbers_table()["one"]
+    half = stats.t.ppf(0.975, 19) * values.std() * np.sqrt(1 / 20 + 1 / 5)
+    slope = CLAIMS[0]
+    for printed, inside in ((1.0, True), (1.1, False)):
+        moved = near(_measure("one"), printed, quantity="slope", unit="", std=0.1, n=5)
+        _declare(claimed(moved, slope.id, slope.statement, at=slope.source))
+        judged = judge_all(
+            registry.papers()["new2030"].experiments["new2030/toy"].claims,
+            [{"numbers": numbers_table()}], Params(),
+        )  # fmt: skip
+        content = PUBLISHED.replace(b"6(a),1.0", b"6(a),%.1f" % printed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(registry, "_published", lambda key, content=content: content)
+            papers = build.build(tier, judged, []).papers
+        (number,) = [each for each in papers[0].numbers if each.claim == slope.id]
+        assert number.setting == "the same, with assumptions"
+        assert number.difference == pytest.approx(values.mean() - printed)
+        assert number.difference_low < number.difference < number.difference_high
+        ends = (number.predicted_low, number.predicted_high)
+        assert ends == pytest.approx((values.mean() - half, values.mean() + half))
+        assert number.inside is inside
+        assert number.gpu_hours is None
+
+
+def test_what_only_a_run_as_published_decides_is_read_off_the_run_that_there_is(
+    tier: Tier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside what that run would take; a claim that the run has nothing of has no number of ours."""
+    whole = {"a": contract.Resources(minutes=90, gpus=4), "b": contract.Resources(minutes=600)}
+    monkeypatch.setattr(ConfiguredExperiment, "needs", lambda experiment: whole)
+    monkeypatch.setattr(published, "load_tier", lambda name, root: tier)
+    wide, slope = near(_measure("one"), 1.0, quantity="accuracy", unit="%"), CLAIMS[0].id
+    nothing = near(lambda tables: pd.Series(dtype=float), 62.7, quantity="accuracy", unit="%")
+    _declare(
+        claimed(wide, slope, "It is one", at="Figure 6", needs="a whole run"),
+        claimed(nothing, "new2030/table2/imagenet", "It is high", at="Table 2", needs="a whole run"),
+    )
+    toy = registry.papers()["new2030"].experiments["new2030/toy"]
+    judged = judge_all(toy.claims, [{"numbers": numbers_table()}], Params(width=8))
+    assert set(judged["verdict"]) == {"not run"}
+    papers = build.build(tier, judged, []).papers
+    shown = {each.claim: each for each in papers[0].numbers if each.claim}
+    assert {id: (each.setting, each.gpu_hours, each.together) for id, each in shown.items()} == {
+        slope: ("reduced", 6.0, 2), "new2030/table2/imagenet": ("not run", 6.0, 2),
+    }  # fmt: skip
+    assert shown[slope].observed == pytest.approx(numbers_table()["one"].mean())
+    assert shown[slope].low < shown[slope].observed < shown[slope].high
+    assert {each.difference for each in shown.values()} == {None}
+    assert drawings.comparisons(papers) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "url"),
+    [
+        ("arXiv:2110.09348v1, October 2021 (its", "https://arxiv.org/abs/2110.09348v1"),
+        ("arXiv:2206.01342 as revised", "https://arxiv.org/abs/2206.01342"),
+        ("the proceedings", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_version_on_arxiv_has_an_address(version: str, url: str) -> None:
+    assert build.address(version) == url
 
 
 def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page) -> None:

@@ -60,7 +60,7 @@ def printed(papers: Sequence[Paper]) -> Printed:
         waiting += number
         sets |= set(names)
     return Printed(
-        numbers=sum(len(registry.paper(paper.key).printed_numbers()) for paper in papers),
+        numbers=sum(len(paper.numbers) for paper in papers),
         compared=sum(
             claim.published is not None and claim.verdict != "not run"
             for paper in papers
