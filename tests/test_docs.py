@@ -16,9 +16,11 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def anchors(page):
-    """The anchors that GitHub gives to a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The anchors that GitHub gives to a page's headings, and those that the page sets itself."""
+    text = FENCE.sub("", page.read_text())
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    given = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return given | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

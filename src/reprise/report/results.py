@@ -20,13 +20,15 @@ from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import VERDICTS
+from reprise.evidence.verdicts import STANDINGS
 from reprise.ledger import costs
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
 from reprise.report import agreement, history, published, specifications, wording
 from reprise.report.build import build
-from reprise.report.html import environment
-from reprise.report.schema import Claim, Figure, Paper, Report, Setting
+from reprise.report.findings import beyond_headlines, by_standing
+from reprise.report.html import LONG_TABLE, environment
+from reprise.report.schema import Claim, Paper, Report, Setting
 from reprise.storage import store
 
 WIDTH = 1000
@@ -43,6 +45,8 @@ PRINTED = "published"
 INDEX = "README.md"
 LETTERS = "letters"
 """The folder of letters to authors, beside that of the results."""
+HEADLINES = 2
+"""Of a paper and standing, named in the README; the others are counted."""
 UP = "../.."
 """The way from `docs/results` to the checkout."""
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
@@ -169,16 +173,13 @@ def _is_theirs(claim: Claim) -> bool:
 
 
 def findings(report: Report, folder: Path) -> str:
-    """What was found, in Markdown: a row of drawings, one of each paper, and a table of its headlines.
+    """What was found, in Markdown: a table of what became of each paper's headlines, and a picture of its
+    printed numbers.
 
     Args:
         folder: where the pages lie, from the file that shows it.
     """
-    return _render("results_findings.md.j2", report, folder=folder, shown={
-        paper.key: figure
-        for paper in report.papers
-        if paper.bibtex and (figure := _of_the_headline(paper))
-    })  # fmt: skip
+    return _render("results_findings.md.j2", report, folder=folder, standings=STANDINGS, most=HEADLINES)
 
 
 def in_readme(text: str, section: str, readme: Path) -> str:
@@ -223,13 +224,6 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
     return {name: ", ".join(sorted(texts)) for name, texts in facts.items()}
 
 
-def _of_the_headline(paper: Paper) -> Figure | None:
-    """The first figure about what the paper is first about."""
-    drawn = [figure for figure in paper.figures if figure.kind == "figure"]
-    about = {headline.claim for headline in paper.headlines}
-    return next((figure for figure in drawn if about & set(figure.claims)), drawn[0] if drawn else None)
-
-
 def _drawings(report: Report, results: Path) -> dict[str, bytes]:
     """File name -> a figure as a smaller PNG, or a table as CSV."""
     contents = {}
@@ -257,6 +251,8 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
+        "by_standing": by_standing,
+        "beyond_headlines": beyond_headlines,
         "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
@@ -264,4 +260,6 @@ def _render(template: str, report: Report, **values: Any) -> str:
         f"{UP}/{claim.code.file}#L{claim.code.line}" if claim.code.path else ""
     )
     made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
-    return made.get_template(template).render(report=report, claims=claims, verdicts=VERDICTS, **values)
+    return made.get_template(template).render(
+        report=report, claims=claims, verdicts=VERDICTS, long_table=LONG_TABLE, **values
+    )
