@@ -35,9 +35,21 @@ from reprise.evidence.comparison import above, at_least, below, identity, near
 from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.judgement import VERDICTS
-from reprise.evidence.verdicts import GROUNDS, judge_all, summary
+from reprise.evidence.verdicts import GROUNDS, STANDINGS, judge_all, standing, summary
 from reprise.papers import ORDER
-from reprise.report import build, contents, drawings, html, numbers, published, results, runs, schema, sealed
+from reprise.report import (
+    build,
+    contents,
+    drawings,
+    findings,
+    html,
+    numbers,
+    published,
+    results,
+    runs,
+    schema,
+    sealed,
+)
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
@@ -661,6 +673,85 @@ def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, cl
         "“on ImageNet”: · not run.",
     ):
         assert text in page.words
+
+
+@pytest.mark.parametrize(
+    ("decided_by", "name"),
+    [
+        ([("reproduced", "paper scale"), ("reproduced", "restated by us")], "holds"),
+        ([("reproduced", "paper scale"), ("depends", "paper scale")], "does not, or only partly"),
+        ([("not run", "not run"), ("tied", "paper scale")], "does not, or only partly"),
+        ([("reproduced", "paper scale"), ("inconclusive", "paper scale")], "neither"),
+        ([("reproduced", "reduced")], "neither"),
+        ([("contradicted", "reduced"), ("reproduced", "paper scale")], "neither"),
+        ([("not run", "not run")], "neither"),
+    ],
+)
+def test_a_sentence_holds_if_all_that_decides_it_does_at_the_papers_scale(
+    decided_by: list, name: str
+) -> None:
+    """What was run smaller speaks neither for it nor against it."""
+    names = list(STANDINGS)
+    assert standing(decided_by) == (names[-1] if name == "neither" else name)
+
+
+@pytest.fixture
+def told(tier: Tier) -> schema.Report:
+    """A paper run as published, with five headlines, of which two say the same."""
+    papers, many, two = registry.papers(), "new2030/table1/many", "new2030/text/two"
+    papers["new2030"] = replace(
+        papers["new2030"],
+        version="arXiv:2110.09348v1, of 2021",
+        headlines=(
+            ("there are | many", many), ("two and many", many), ("two and many", two),
+            ("on ImageNet", "new2030/table2/imagenet"), ("there are a lot", many),
+        ),
+    )  # fmt: skip
+    others = judge_all(PRINTED, [{"published": pd.DataFrame({"lead": [1.5], "setting": BASE})}], None)
+    judged = judge_all(CLAIMS, [{"numbers": numbers_table()}], Params())
+    table = pd.concat([judged, others, judge_all((*PENDING, *OLD), None, None)])
+    return build.build(tier, table.sort_values("claim", ignore_index=True), [])
+
+
+def test_headlines_are_sorted_by_what_became_of_them_in_the_papers_order(told: schema.Report) -> None:
+    paper = told.papers[0]
+    found = findings.by_standing(paper)
+    assert list(found) == list(STANDINGS)
+    assert [[(each.quotation, each.claim.id) for each in each] for each in found.values()] == [
+        [("there are | many", "new2030/table1/many")],
+        [("two and many", "new2030/text/two")],
+        [("on ImageNet", "new2030/table2/imagenet")],
+    ]
+    assert [claim.id for claim in findings.beyond_headlines(paper)] == ["new2030/eq3/less"]
+
+
+def test_the_readmes_table_names_each_headline_with_its_number_and_a_link(told: schema.Report) -> None:
+    section = results.findings(told, Path("docs/results"))
+    (row,) = [line for line in section.splitlines() if line.startswith("| [`new2030`]")]
+    _, name, holds, fails, neither, end = re.split(r"(?<!\\)\|", row)
+    assert name.strip() == "[`new2030`](docs/results/new2030.md)"
+    link = "docs/results/new2030.md#new2030"
+    assert holds.strip() == f"[“there are \\| many”]({link}/table1/many): 3 values, reproduced everywhere"
+    assert f"[“two and many”]({link}/text/two): 1.0" in fails
+    assert "beyond the headlines: 1, such as [a &lt; b]" in fails
+    assert neither.strip() == "[“on ImageNet”](docs/results/new2030.md): not run"
+    assert end == ""
+    assert "](docs/results/published.png)" in section
+
+
+def test_from_a_claim_one_click_leads_to_its_words_code_and_command(told: schema.Report, tier: Tier) -> None:
+    page = results.pages(told, tier.root)["new2030.md"].decode()
+    address = "https://arxiv.org/abs/2110.09348v1"
+    assert f"[arXiv:2110.09348v1, of 2021]({address})" in page
+    assert f"Draws again Figure 6a (Section 5) of [2110.09348v1]({address})." in page
+    (row,) = [line for line in page.splitlines() if '<a id="new2030/table1/many"></a>' in line]
+    assert "[command](#new2030/toy)" in row
+    (made,) = [line for line in page.splitlines() if '<a id="new2030/toy"></a>' in line]
+    assert "`reprise run new2030/toy --tier mini && reprise check new2030 --tier mini`" in made
+    assert "| InfoNCE | — |" in page
+    text = html.page(told, tier.results, tier.root)
+    assert f'of <a href="{address}">' in text
+    assert f'<cite><a href="{address}">' in text
 
 
 def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:

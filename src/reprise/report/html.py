@@ -29,7 +29,7 @@ from reprise.evidence.estimates import ALPHA, MIN_RANKED
 from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.rounds import FIRST, LEVELS
 from reprise.ledger.plan import hours
-from reprise.report import audit, digest, drawings, numbers, published, recorded, sealed, wording
+from reprise.report import audit, contents, digest, drawings, numbers, published, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
@@ -148,6 +148,7 @@ def page(
             whole=whole,
             home=home,
             claims=every,
+            papers={paper.key: paper for paper in report.papers},
             counted=counted,
             figures={figure.id: figure for paper in report.papers for figure in paper.figures},
             experiments={each.id: each for paper in report.papers for each in paper.experiments},
@@ -208,6 +209,7 @@ def environment(**more: Any) -> jinja2.Environment:
         "summary": published.summary,
         "whole": published.whole,
         "hours": hours,
+        "redrawn": contents.redrawn,
     }
     return made
 

@@ -336,7 +336,7 @@ def csv(papers: Iterable[Paper]) -> str:
                     "verdict": claim.verdict if claim else "",
                     "label": claim.label if claim else "",
                     "quotation": quotation.text if quotation else "",
-                    "place": quotation.place if quotation else "",
+                    "place": quotation.place if quotation else claim.source if claim else "",
                     "url": paper.url,
                     "command": claim.command if claim else "",
                 }
