@@ -731,7 +731,7 @@ def test_the_readmes_table_names_each_headline_with_its_number_and_a_link(told: 
     _, name, holds, fails, neither, end = re.split(r"(?<!\\)\|", row)
     assert name.strip() == "[`new2030`](docs/results/new2030.md)"
     link = "docs/results/new2030.md#new2030"
-    assert holds.strip() == f"[“there are \\| many”]({link}/table1/many): 3 values, reproduced everywhere"
+    assert holds.strip() == f"[“there are \\| many”]({link}/table1/many): 3 values, reproduced"
     assert f"[“two and many”]({link}/text/two): 1.0" in fails
     assert "beyond the headlines: 1, such as [a &lt; b]" in fails
     assert neither.strip() == "[“on ImageNet”](docs/results/new2030.md): not run"

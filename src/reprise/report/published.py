@@ -161,8 +161,8 @@ def place(row: Mapping[str, Any]) -> str:
         if name in NOT_A_PLACE or _is_empty(cell):
             continue
         name = name.replace("_", " ")
-        if isinstance(cell, (bool, np.bool_)) or cell == "none":
-            words.append(name if cell is True or cell is np.True_ else f"no {name}")
+        if isinstance(cell, bool) or cell == "none":
+            words.append(name if cell is True else f"no {name}")
         else:
             words.append(cell if isinstance(cell, str) else f"{name} = {cell:g}")
     return ", ".join(words)
