@@ -54,7 +54,7 @@ def test_a_prediction_interval_holds_95_percent_of_further_means(seeds, repetiti
 
 
 def test_runs_without_spread_predict_their_own_number_and_one_run_predicts_none():
-    assert published.predicted([0.1] * 3, 3) == (0.1, 0.1)
+    assert published.predicted([0.25] * 3, 3) == (0.25, 0.25)
     assert published.predicted([0.1], 3) == (None, None)
     assert published.is_inside(0.1, 1, None, None) is None
 
