@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from reprise.contract.experiment import BASE
 from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.ledger import plan
@@ -136,12 +137,17 @@ def test_a_summary_counts_each_number_once_and_each_run_once():
 
 def test_sentences_about_a_table_are_not_those_about_its_numbers():
     claims = [
-        Claim.model_construct(id=id, verdict=verdict)
-        for id, verdict in {"a": "reproduced", "whole": "reproduced", "later": "not run"}.items()
+        Claim.model_construct(id=id, verdict=verdict, ground=ground)
+        for id, verdict, ground in (
+            ("a", "reproduced", "single numbers"),
+            ("misprint", "contradicted", "errata"),
+            ("whole", "reproduced", "paper scale"),
+            ("later", "not run", "not run"),
+        )
     ]
     table = Figure.model_construct(number="Table 1", claims=[claim.id for claim in claims])
     made = Paper.model_construct(numbers=[printed(claim="a")], figures=[table], claims=claims)
-    assert [claim.id for claim in published.whole(made, "Table 1")] == ["whole"]
+    assert [claim.id for claim in published.whole(made, "Table 1")] == ["whole", "misprint"]
     assert published.whole(made, "Table 2") == []
 
 
@@ -215,7 +221,7 @@ def test_published_numbers_of_table_1_are_those_of_the_recorded_tables():
     assert len(shown) == len(cells) == 64
     for row, cell in zip(shown.to_dict("records"), cells.to_dict("records"), strict=True):
         own = scores[
-            (scores["run"] == "table") & (scores["setting"] == "base") & (scores["beta"] == cell["beta"])
+            (scores["run"] == "table") & (scores["setting"] == BASE) & (scores["beta"] == cell["beta"])
             & (scores["candidates"] == cell["P"]) & (scores["mean_gradient"] == cell["backprop_mean"])
             & (scores["variance_gradient"] == cell["backprop_variance"])
         ]["chi_plus"].to_numpy()  # fmt: skip

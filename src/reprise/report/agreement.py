@@ -53,6 +53,7 @@ def figure(papers: Sequence[Paper]) -> Figure:
     for panel, ((key, unit), numbers) in zip(axes[0], points.items(), strict=False):
         _scatter(panel, f"{key}: {unit}", numbers)
     _bars(axes[0, -1], bars)
+    made.legend(*axes[0, -1].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return made
 
 
@@ -66,7 +67,7 @@ def _scatter(axes: Axes, title: str, numbers: Sequence[PrintedNumber]) -> None:
         axes.plot(number.value, number.observed, marker=marker, color=color, ls="", ms=4)
     axes.axline((0, 0), slope=1, color="0.5", lw=0.7, ls="--", zorder=0)
     axes.set(xlabel="printed", ylabel="ours, with its interval", title=title)
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
 
 
 def _bars(axes: Axes, tables: Mapping[str, Sequence[PrintedNumber]]) -> None:
@@ -75,13 +76,12 @@ def _bars(axes: Axes, tables: Mapping[str, Sequence[PrintedNumber]]) -> None:
         counts = np.array([sum(map(sort, numbers)) for numbers in tables.values()])
         axes.barh(range(len(tables)), counts, left=ends, color=color, edgecolor="0.4", lw=0.4, label=label)
         for y, (count, end) in enumerate(zip(counts, ends, strict=True)):
-            if count:
+            if count > 0.05 * max(map(len, tables.values())):
                 axes.text(end + count / 2, y, str(count), ha="center", va="center", fontsize=6)
         ends += counts
     axes.set_yticks(range(len(tables)), list(tables))
     axes.invert_yaxis()
     axes.set(xlabel="printed numbers")
-    axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=2)
 
 
 def _is_in(number: PrintedNumber) -> bool:

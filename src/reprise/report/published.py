@@ -24,7 +24,7 @@ from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.observation import Observation, observe
 from reprise.evidence.rounds import join
 from reprise.evidence.statistics import LEVEL, quantile
-from reprise.evidence.verdicts import setting
+from reprise.evidence.verdicts import GROUNDS, setting
 from reprise.ledger import plan
 from reprise.report.numbers import NONE, finite, interval
 from reprise.report.schema import Claim, Paper, PrintedNumber, PrintedSetting
@@ -314,10 +314,12 @@ def by_artifact(paper: Paper) -> dict[str, list[PrintedNumber]]:
 
 
 def whole(paper: Paper, artifact: str) -> list[Claim]:
-    """The claims about a figure or table that prints numbers, beside those on its single numbers."""
+    """The claims about a figure or table that prints numbers, beside those on its single numbers; by what
+    they stand on, misprints last."""
     single = {number.claim for number in paper.numbers}
     about = {id for figure in paper.figures if figure.number == artifact for id in figure.claims}
-    return [claim for claim in paper.claims if claim.id in about - single and claim.verdict != "not run"]
+    found = [claim for claim in paper.claims if claim.id in about - single and claim.verdict != "not run"]
+    return sorted(found, key=lambda claim: list(GROUNDS).index(claim.ground))
 
 
 def csv(papers: Iterable[Paper]) -> str:
