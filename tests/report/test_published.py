@@ -156,8 +156,10 @@ def test_sentences_about_a_table_are_not_those_about_its_numbers():
 
 def test_what_was_measured_on_other_images_lies_on_no_axis_with_print():
     made = paper(
-        printed(setting="the same", value=0.2, observed=0.3, low=0.2, high=0.4, inside=True),
-        printed(setting="the same", value=0.6, observed=0.1, low=0.0, high=0.2, inside=False),
+        printed(setting="the same", value=0.2, observed=0.3, low=0.2, high=0.4, difference=0.1, inside=True),
+        printed(
+            setting="the same", value=0.6, observed=0.1, low=0.0, high=0.2, difference=-0.5, inside=False
+        ),
         printed(setting="reduced", value=0.9, observed=0.7, low=0.6, high=0.8),
         printed(setting="not run", value=0.95),
     )

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from reprise.plotting.style import WIDTH, styled
-from reprise.report.published import SAME, by_artifact
+from reprise.report.published import by_artifact
 from reprise.report.schema import Paper, PrintedNumber
 
 COLORS = {
@@ -40,7 +40,7 @@ def figure(papers: Sequence[Paper]) -> Figure:
     points: dict[tuple[str, str], list[PrintedNumber]] = {}
     for paper in papers:
         for number in paper.numbers:
-            if number.setting in SAME and number.observed is not None:
+            if number.difference is not None:
                 points.setdefault((paper.key, number.unit), []).append(number)
     bars = {
         f"{paper.key}, {artifact}": numbers
@@ -60,6 +60,7 @@ def figure(papers: Sequence[Paper]) -> Figure:
 def _scatter(axes: Axes, title: str, numbers: Sequence[PrintedNumber]) -> None:
     inside, outside, *_ = COLORS.values()
     for number in numbers:
+        assert number.observed is not None  # of a number with a difference
         color = outside if number.inside is False else inside
         if number.low is not None and number.high is not None:
             axes.plot([number.value] * 2, [number.low, number.high], color=color, lw=0.7, alpha=0.6)

@@ -247,13 +247,18 @@ def _smaller(file: Path) -> bytes:
     return content.getvalue()
 
 
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
 def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
         "by_standing": by_standing,
         "beyond_headlines": beyond_headlines,
-        "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
+        "anchor": _anchor,
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
     made.filters["code"] = lambda claim: (
