@@ -9,18 +9,18 @@ import re
 import sys
 import time
 import webbrowser
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TextIO
 
 import pandas as pd
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reprise import notices
 from reprise.annex import new
 from reprise.annex.diagnose import command as diagnose
 from reprise.annex.trial import command as trial
@@ -30,7 +30,7 @@ from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
 from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
-from reprise.report import listing, sealed
+from reprise.report import listing, sealed, wording
 
 ANY_ID = "in any spelling: fig4, 'Figure 4', KEY/fig04, KEY/fig4/NAME, KEY/NAME, KEY"
 FOUND = 3
@@ -460,41 +460,16 @@ def _run(options: argparse.Namespace) -> None:
         attempt = frozen.attempt(tier.root, configured.id, options.attempt)
         configured = configured.in_attempt(attempt)
     params = configured.params.model_dump(mode="json")
-    description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
-    print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
-    with _progress(configured.name) as progress:
+    if not notices.is_read():  # it is in the record of the results, too
+        description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
+        print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
+    with notices.progress(configured.name) as progress:
         if options.share:
             number, shares = options.share
             run.run_share(configured, number, shares, progress)
         else:
             run.run(configured, progress)
     print(configured.folder)
-
-
-@contextmanager
-def _progress(id: str) -> Iterator[run.Progress]:
-    """A progress bar with an estimate on a terminal; otherwise, as in a log, a line every 10 %."""
-    if sys.stderr.isatty():
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(id)
-            yield lambda done, total, what: bar.update(
-                task, completed=done, total=total, description=f"{id}: {what}"
-            )
-        return
-    start, first, printed = time.monotonic(), 0, -1
-
-    def line(done: int, total: int, what: str) -> None:
-        nonlocal start, first, printed
-        tenth = 10 * done // total
-        if tenth < printed or printed < 0 or done == 0:  # a new start, or resuming an interrupted run
-            start, first, printed = time.monotonic(), done, tenth
-        elif tenth > printed:
-            printed = tenth
-            remaining = (time.monotonic() - start) * (total - done) / (done - first)
-            print(f"{id}: {what}: {10 * tenth} %, {remaining:.0f} s left", file=sys.stderr, flush=True)
-
-    yield line
 
 
 def _draw(options: argparse.Namespace) -> None:
@@ -509,9 +484,10 @@ def _draw(options: argparse.Namespace) -> None:
     elif not drawn:
         raise RepriseError(f"{found.id}: no figure or table shows it")
     for artifact in drawn:
-        source = recorded.source(tier, [artifact.experiment])
-        for file in Drawing(artifact, source).draw():
-            print(file, flush=True)
+        drawing = Drawing(artifact, recorded.source(tier, [artifact.experiment]))
+        for file in drawing.draw():
+            print(file)
+        print(card.of_drawing(drawing), flush=True)
 
 
 def _check(options: argparse.Namespace) -> int:
@@ -531,6 +507,8 @@ def _check(options: argparse.Namespace) -> int:
     if options.json:
         _print_json(claims.to_dict("records"))
     else:
+        if tier.is_test:
+            print(wording.TEST)
         _print_summary(claims)
         for line in listing.findings(claims):
             print(line)
@@ -541,7 +519,9 @@ def _check(options: argparse.Namespace) -> int:
                 failed = True
                 print(f"contradicted: {row['claim']}: {row['observed']:.4g} {row['unit']}", file=sys.stderr)
     if "drift" in options.fail_on:
-        for line in drift.compare(tier, keys):
+        found = drift.compare(tier, keys)
+        print(found, file=sys.stderr)
+        for line in found.moved:
             failed = True
             print(f"drift: {line}", file=sys.stderr)
     return FOUND if failed else 0
@@ -567,12 +547,11 @@ def _report(options: argparse.Namespace) -> None:
     recorded.keep_judged(registry.papers(), tier)
     claims = check.join(tier)
     file = html.write(tier, claims)
-    _print_summary(claims)
     for paper in registry.judged().values():
         has_run = any(tier.experiment(id).has_results() for id in paper.experiments)
         if has_run and (reason := check.Verdicts(paper, tier).why_unchecked()):
             print(f"{paper.key}: its verdicts are left out: {reason}", file=sys.stderr)
-    print(f"report: {file}")
+    print(*listing.ending(tier, claims, file), sep="\n")
 
 
 def _open(options: argparse.Namespace) -> None:

@@ -360,6 +360,14 @@ def _state(configured: ConfiguredExperiment) -> str:
     return "on request" if configured.id in configured.tier.on_request else "to run"
 
 
+def minutes(estimates: Iterable[Estimate], cores: int) -> float:
+    """How long what is to run takes on so many cores, beside one GPU: no less than the longest job."""
+    remaining = [each for each in estimates if each.state == "to run"]
+    on_cores = 60 * sum(each.cpu_hours for each in remaining) / cores
+    longest = max((each.longest.minutes for each in remaining if not each.longest.gpus), default=0.0)
+    return max(on_cores, longest, 60 * sum(each.gpu_hours for each in remaining))
+
+
 def missing(configured: ConfiguredExperiment) -> str:
     """Why an experiment cannot run here, with the remedy; empty if it can."""
     try:

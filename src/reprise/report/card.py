@@ -3,6 +3,7 @@ was observed, and where each thing lies."""
 
 import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS
+from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.ledger import frozen
@@ -50,15 +52,16 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
         RepriseError: for an id that names nothing or several things.
     """
     found = ids.find(id)
+    banner = f"{wording.TEST}\n" if tier.is_test else ""
     if found.kind == "paper":
-        return "\n".join(listing.of_paper(found.id, tier))
+        return banner + "\n".join(listing.of_paper(found.id, tier))
     if found.kind == "experiment":
         lines = _experiment_lines(tier.experiment(found.id))
     elif found.kind == "claim":
         lines = _claim_lines(*_decided(found.id, tier), tier)
     else:
         lines = _artifact_lines(Drawing(registry.artifact(found.id), tier))
-    return laid_out(found.id, lines, width)
+    return banner + laid_out(found.id, lines, width)
 
 
 def as_json(id: str, tier: Tier) -> dict[str, Any]:
@@ -111,6 +114,24 @@ def drawn(found: ids.Id) -> list[Artifact]:
         if about:
             return [paper.artifacts[id] for id in about]
     return [artifact for id in ids.experiments(found) for artifact in paper.experiments[id].artifacts]
+
+
+def of_drawing(drawing: Drawing) -> str:
+    """A figure or table in a line: how many claims about it have each verdict, of those that its own
+    experiment decides; what that took; and its last file."""
+    each, paper = drawing.experiment, registry.paper(drawing.id.split("/")[0])
+    about = claims_about(paper, [claim.id for claim in each.experiment.claims])[drawing.id]
+    own = [claim for claim in each.experiment.claims if claim.id in about]
+    try:
+        found = Counter(check.judge(each, own, lenient=True)["verdict"]) if own else Counter()
+        words = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    except RepriseError as error:  # which whoever judges the paper reports
+        words = f"not judged: {error}"
+    if drawing.tier.is_test:
+        words = "a test, no verdicts"
+    took = duration(each.record()["duration_seconds"] / 60)
+    file = list(drawing.files.values())[-1]
+    return f"{drawing.id}: {words or 'no claims'}; {took}; {_shown(file, drawing.tier)}"
 
 
 def _decided(id: str, tier: Tier) -> tuple[Definition, ConfiguredExperiment | None]:

@@ -1,8 +1,10 @@
 """What `reprise list` and `reprise check` print: experiments with their states, claims as tasks, verdicts,
 findings."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -11,17 +13,20 @@ import pandas as pd
 from reprise.engine import registry
 from reprise.engine.check import Verdicts
 from reprise.engine.configured import ConfiguredExperiment, Tier
+from reprise.engine.draw import Drawing
 from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import known_false
-from reprise.report.wording import measured
+from reprise.report.wording import NOT_SEEN, TEST, is_only_here, measured
 
 COUNTED = VERDICTS[:-1]
 """The verdicts that the overview counts: all but `not run`."""
 NOT_JUDGED = "not judged"
 NOT_RUN = "-"
+SHOWN = 3
+"""Contradictions that the end of a run names."""
 
 
 def rows(
@@ -260,3 +265,47 @@ def findings(claims: pd.DataFrame) -> Iterator[str]:
             yield f"{title}: {len(group)}"
         for row in sorted(group, key=lambda row: row["claim"]):
             yield f"  {row['claim']}: {_measured(row)}"
+
+
+def ending(tier: Tier, claims: pd.DataFrame, report: Path) -> list[str]:
+    """What a person reads at the end of a run, in five lines.
+
+    Args:
+        claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
+        report: the page of the report.
+    """
+    experiments = tier.experiments().values()
+    artifacts = registry.artifacts().values()
+    have_run = sum(each.has_results() for each in experiments)
+    drawn = sum(all(file.is_file() for file in Drawing(each, tier).files.values()) for each in artifacts)
+    made = (
+        f"tier {tier.in_commands}: {have_run} of {len(experiments)} experiments have run, {drawn} of "
+        f"{len(artifacts)} figures and tables are drawn"
+    )
+    if tier.is_test:
+        return [
+            made,
+            TEST,
+            f"numbers that moved: reprise check --tier {tier.in_commands} --fail-on drift",
+            f"report: {report}",
+            "results of the papers: make reproduce",
+        ]
+    content = json.loads(report.with_name("report.json").read_text(encoding="utf-8"))
+    robust = content["findings"]["robust"][:SHOWN]
+    return [
+        made,
+        f"what the abstracts claim: {_counted(claims)}",
+        f"contradicted whatever the paper leaves open: {', '.join(robust) or 'nothing'}",
+        f"report: {report} (reprise open)",
+        f"more: reprise show {robust[0] if robust else 'CLAIM'}; reprise list --claims; reprise plan",
+    ]
+
+
+def _counted(claims: pd.DataFrame) -> str:
+    """How the claims came out that decide sentences of the abstracts and lists of contributions."""
+    deciding = {id for paper in registry.papers().values() for _, id in paper.headlines}
+    rows = [row for row in claims.to_dict("records") if row["claim"] in deciding]
+    found = Counter(
+        NOT_SEEN if row["verdict"] == "contradicted" and is_only_here(row) else row["verdict"] for row in rows
+    )
+    return ", ".join(f"{found[verdict]} {verdict}" for verdict in (*VERDICTS, NOT_SEEN) if found[verdict])
