@@ -22,6 +22,7 @@ from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.report import wording
 from reprise.report.schema import Claim
 
 
@@ -213,9 +214,12 @@ def test_a_card_as_json_is_of_a_claim_what_the_report_has(checkout, capsys):
 @pytest.mark.parametrize("id", ["jing2022", "jing2022/layer_alignment", "jing2022/fig4", "jing2022/eq17"])
 def test_a_card_is_shown_of_anything(checkout, capsys, id):
     assert main(["show", id, "--tier", "smoke"]) == 0
-    title, *lines = capsys.readouterr().out.splitlines()
+    banner, title, *lines = capsys.readouterr().out.splitlines()
+    assert banner == wording.TEST
     assert title.startswith("jing2022")
     assert lines
+    assert main(["show", id]) == 0
+    assert wording.TEST not in capsys.readouterr().out
 
 
 def test_list_says_which_config_has_a_name_that_no_tier_may_have(checkout, capsys):

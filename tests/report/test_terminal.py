@@ -54,7 +54,7 @@ def test_a_finished_figure_is_a_line_and_no_other_job_is(snakemake):
     figure, table, last = said().splitlines()
     assert figure == "k_fig01: 3 reproduced; 2 min 0 s; figures/k_fig01.png"
     assert table == "k_table1: 3 reproduced; 2 min 0 s; figures/k_table1.png"
-    assert last == "2 of 2 figures and tables drawn in 0 min (about 40 expected)"
+    assert last == "2 of 2 figures and tables drawn in 1 min, about 40 min expected"
 
 
 def test_a_figure_without_a_log_is_named(snakemake, tmp_path):
@@ -76,7 +76,7 @@ def test_an_error_is_seen_whole_with_all_that_follows(snakemake):
     shown.stop()
     assert said() == (
         "a warning\nError in rule k_fig01:\n    shell:\n        reprise draw\nComplete log(s): /x.log\n"
-        "0 of 0 figures and tables drawn in 0 min (about 1 expected)\n"
+        "0 of 0 figures and tables drawn in 1 min, about 1 min expected\n"
     )
 
 
@@ -116,4 +116,4 @@ def test_on_a_terminal_there_is_a_line_of_the_time(snakemake, monkeypatch):
     assert "of about 40 min" in drawn
     assert "of 2 figures and tables" in drawn
     assert "k_fig01: 3 reproduced" in drawn
-    assert drawn.rstrip().endswith("1 of 2 figures and tables drawn in 0 min (about 40 expected)")
+    assert drawn.rstrip().endswith("1 of 2 figures and tables drawn in 1 min, about 40 min expected")

@@ -48,7 +48,7 @@ class Terminal(logging.Filter):
         if stream := notices.terminal():
             columns = (
                 TimeElapsedColumn(),
-                TextColumn(f"of about {minutes:.0f} min"),
+                TextColumn(f"of about {_in_minutes(minutes)}"),
                 BarColumn(),
                 TextColumn("{task.completed:.0f} of {task.total:.0f} figures and tables"),
             )
@@ -62,8 +62,8 @@ class Terminal(logging.Filter):
         self._end_bar()
         took = (time.monotonic() - self._began) / 60
         self._say(
-            f"{self._done} of {self._total} figures and tables drawn in {took:.0f} min (about "
-            f"{self._minutes:.0f} expected)"
+            f"{self._done} of {self._total} figures and tables drawn in {_in_minutes(took)}, about "
+            f"{_in_minutes(self._minutes)} expected"
         )
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -103,3 +103,7 @@ class Terminal(logging.Filter):
         if self._bar:
             self._bar[0].stop()
             self._bar = None
+
+
+def _in_minutes(minutes: float) -> str:
+    return f"{max(1, round(minutes))} min"
