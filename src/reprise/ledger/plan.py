@@ -28,6 +28,9 @@ the seconds in which a process starts."""
 CLUSTER_MINUTES = 60.0
 """The same on a cluster, as in workflow/profiles/slurm: a job there waits before it starts."""
 
+DRAWING_MINUTES = 0.05
+"""Of a figure or table, on one core: its drawing, and its part of the verdicts and the report."""
+
 
 def positive_minutes(text: str, key: str = "share_minutes") -> float:
     """A configured duration.
@@ -360,10 +363,14 @@ def _state(configured: ConfiguredExperiment) -> str:
     return "on request" if configured.id in configured.tier.on_request else "to run"
 
 
-def minutes(estimates: Iterable[Estimate], cores: int) -> float:
-    """How long what is to run takes on so many cores, beside one GPU: no less than the longest job."""
+def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
+    """How long what is to run takes on so many cores, beside one GPU: no less than the longest job.
+
+    Args:
+        drawings: how many figures and tables are drawn.
+    """
     remaining = [each for each in estimates if each.state == "to run"]
-    on_cores = 60 * sum(each.cpu_hours for each in remaining) / cores
+    on_cores = (60 * sum(each.cpu_hours for each in remaining) + DRAWING_MINUTES * drawings) / cores
     longest = max((each.longest.minutes for each in remaining if not each.longest.gpus), default=0.0)
     return max(on_cores, longest, 60 * sum(each.gpu_hours for each in remaining))
 

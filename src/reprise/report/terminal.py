@@ -20,6 +20,9 @@ KEPT = ("Nothing to be done",)
 class Terminal(logging.Filter):
     """A filter of the handler through which Snakemake writes to the terminal.
 
+    Attributes:
+        total: how many figures and tables are to be drawn, once Snakemake has said what runs.
+
     Args:
         logs: the name of each rule that draws a figure or table -> the log of its job, whose last line says
             what is drawn.
@@ -32,7 +35,7 @@ class Terminal(logging.Filter):
         self._logs, self._is_running = logs, is_running
         self._rules: dict[int, str] = {}
         self._failed = False
-        self._done = self._total = 0
+        self._done = self.total = 0
         self._minutes, self._began = 0.0, time.monotonic()
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._bar: tuple[Progress, TaskID] | None = None
@@ -54,7 +57,7 @@ class Terminal(logging.Filter):
             )
             self._console = Console(file=stream, highlight=False, soft_wrap=True)
             progress = Progress(*columns, console=self._console, transient=True)
-            self._bar = progress, progress.add_task("", total=self._total)
+            self._bar = progress, progress.add_task("", total=self.total)
             progress.start()
 
     def stop(self) -> None:
@@ -62,7 +65,7 @@ class Terminal(logging.Filter):
         self._end_bar()
         took = (time.monotonic() - self._began) / 60
         self._say(
-            f"{self._done} of {self._total} figures and tables drawn in {_in_minutes(took)}, about "
+            f"{self._done} of {self.total} figures and tables drawn in {_in_minutes(took)}, about "
             f"{_in_minutes(self._minutes)} expected"
         )
 
@@ -73,7 +76,7 @@ class Terminal(logging.Filter):
         event = str(getattr(record, "event", None) or "")
         if event == "run_info":
             stats = getattr(record, "stats", {})
-            self._total = sum(stats.get(rule, 0) for rule in self._logs)
+            self.total = sum(stats.get(rule, 0) for rule in self._logs)
         elif event == "job_info":
             self._rules[record.jobid] = record.rule_name  # type: ignore[attr-defined]
         elif event == "job_finished":
@@ -94,7 +97,7 @@ class Terminal(logging.Filter):
         self._say(said[-1])
         if self._bar:
             progress, task = self._bar
-            progress.update(task, completed=self._done, total=self._total)
+            progress.update(task, completed=self._done, total=self.total)
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False)
