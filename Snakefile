@@ -29,9 +29,8 @@ onstart:
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
     if is_running():
-        TERMINAL.start(
-            plan.minutes(estimates, workflow.resource_settings.cores or 1)
-        )
+        cores = workflow.resource_settings.cores or 1
+        TERMINAL.start(plan.minutes(estimates, cores, TERMINAL.total))
 
 
 onsuccess:

@@ -150,6 +150,16 @@ def test_a_plan_as_json_has_the_numbers_of_the_table(capsys):
     assert content["commands"][-1].startswith("snakemake --workflow-profile slurm --config tier=paper ")
 
 
+def test_a_run_takes_no_less_than_its_longest_job_and_jobs_on_gpus_follow_each_other():
+    plenty = [replace(estimated(f"k/{number}"), longest=Resources(30, 1000)) for number in range(4)]
+    assert plan.minutes(plenty, 1, 0) == pytest.approx(240)
+    assert plan.minutes(plenty, 2, 0) == pytest.approx(120)
+    assert plan.minutes(plenty, 100, 0) == pytest.approx(30)
+    assert plan.minutes([*plenty, estimated("k/done", "done")], 2, 0) == pytest.approx(120)
+    assert plan.minutes([*plenty, estimated("k/gpu", gpu_hours=3, cpu_hours=0)], 2, 0) == pytest.approx(180)
+    assert 120 < plan.minutes(plenty, 2, 60) < 125
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf"])
 def test_shares_take_a_positive_time(text):
     with pytest.raises(RepriseError, match="write a positive number of minutes"):
