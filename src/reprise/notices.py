@@ -79,8 +79,7 @@ def progress(name: str) -> Iterator[Progress]:
             if is_piped:  # the log that it goes to has the lines, too
                 lines(done, total, what)
 
-        above = _Above(lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
-        with redirect_stderr(above if is_read() else sys.stderr):
+        with redirect_stderr(sys.stderr if is_piped else _Above(console)):
             yield update
 
 
@@ -101,18 +100,18 @@ class _Lines:
 
 
 class _Above:
-    """A stream that passes whole lines on, without those for logs."""
+    """A stream that shows whole lines above a bar, unless they are for logs alone."""
 
     encoding = "utf-8"
 
-    def __init__(self, write: Callable[[str], Any]) -> None:
-        self._write, self._begun = write, ""
+    def __init__(self, console: Any) -> None:
+        self._console, self._begun = console, ""
 
     def write(self, text: str) -> int:
         *lines, self._begun = (self._begun + text).split("\n")
         for line in lines:
-            if not OF_LOGS.match(line):
-                self._write(line)
+            if is_verbose() or not OF_LOGS.match(line):
+                self._console.print(line, markup=False, highlight=False, soft_wrap=True)
         return len(text)
 
     def flush(self) -> None:
