@@ -38,7 +38,7 @@ from reprise.report.schema import Claim
         (["draw", "jing2022/fig04"], ["no finished results here", "reprise run jing2022/layer_alignment"]),
         (["check", "--tier", "default/../default"], ["unknown tier"]),
         (["check", "--tier", "defualt"], ["unknown tier 'defualt'; did you mean 'default'? "]),
-        (["list", "jing202"], ["unknown paper 'jing202'; did you mean jing2022? "]),
+        (["list", "jing202"], ["unknown paper 'jing202'; did you mean jing2022"]),
         (["run", "jing2022/layer_alignmnt"], ["did you mean jing2022/layer_alignment"]),
         (["draw", "jing2022/fig4"], ["no finished results here", "reprise run jing2022/layer_alignment"]),
         (["show", "jing2022/fig4/off-diagnal"], ["did you mean jing2022/fig4/off-diagonal"]),

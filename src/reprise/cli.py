@@ -392,7 +392,7 @@ def _plan(options: argparse.Namespace) -> None:
     minutes = plan.positive_minutes(options.share_minutes)
     papers = registry.chosen(ids.paper(options.paper))
     experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
-    estimates = plan.by_price(plan.estimates(experiments, minutes))
+    estimates = plan.estimates(experiments, minutes)
     on_gpus = any(each.gpu_hours for each in estimates if each.state != "done")
     key = papers[0].key if options.paper else None
     commands = plan.commands(tier, key, minutes, on_gpus=on_gpus)
@@ -403,7 +403,7 @@ def _plan(options: argparse.Namespace) -> None:
     for name in ("experiment", "state", "jobs", "longest job", "memory", "cache", "CPU h", "GPU h", "claims",
                  "numbers", "GPU h / number"):  # fmt: skip
         table.add_column(name, justify="left" if name in ("experiment", "state") else "right")
-    for each in estimates:
+    for each in plan.by_price(estimates):
         gpus = f", {each.longest.gpus} GPU{'s' * (each.longest.gpus > 1)}" if each.longest.gpus else ""
         price = plan.hours(each.gpu_hours_per_number) if each.gpu_hours and each.numbers else "-"
         table.add_row(
@@ -412,7 +412,7 @@ def _plan(options: argparse.Namespace) -> None:
             f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
             str(len(each.claims)), str(each.numbers), price,
         )  # fmt: skip
-    _print_table(table, max(130, Console().width))
+    _print_table(table, max(150, Console().width))
     if options.paper:
         for each in estimates:
             for claim in each.claims:

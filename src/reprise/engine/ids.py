@@ -122,7 +122,7 @@ def _nearest(name: str, known: list[Id]) -> str:
     by_name = {called: each.id for each in reversed(known) for called in _names(each)}
     begun = [by_name[called] for called in sorted(by_name) if name and called.startswith(name)]
     alike = [by_name[called] for called in get_close_matches(name, by_name, n=NEAREST, cutoff=ALIKE)]
-    near = list(dict.fromkeys([*alike, *begun]))[:NEAREST]
+    near = list(dict.fromkeys([*begun, *alike]))[:NEAREST]
     return f"did you mean {_listed(near)}? " if near else ""
 
 

@@ -27,7 +27,7 @@ DEEPEST = 20
 MOST_VALUES = 10_000
 """Keys, values, mappings and lists in a config, at most, each alias counted as what it stands for."""
 LARGEST_INTEGER = 10**15
-KEYS = ("tier", "base", "is_test", "device", "papers", "on_request", "looked", "experiments")
+KEYS = ("tier", "base", "device", "papers", "is_test", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 TAKEN = (store.CACHE.name, RECORDED)
 """Folders of results/ that are not a tier's."""

@@ -74,7 +74,7 @@ def as_json(id: str, tier: Tier) -> dict[str, Any]:
     found = ids.find(id)
     if found.kind == "claim":
         return _stated(*_decided(found.id, tier), tier)[0].model_dump(mode="json")
-    content: dict[str, Any] = {"id": found.id, "kind": found.kind, "tier": tier.name}
+    content: dict[str, Any] = {"id": found.id, "kind": found.kind, "tier": tier.in_commands}
     if found.kind == "paper":
         paper = registry.paper(found.id)
         content |= {"title": paper.title, "experiments": listing.rows([paper.key], [tier])}

@@ -57,7 +57,7 @@ def rows(
                 {
                     "id": id,
                     "paper": experiment.paper,
-                    "tier": tier.name,
+                    "tier": tier.in_commands,
                     "state": state,
                     "is_recorded": is_recorded,
                     "claims": len(experiment.claims),
