@@ -29,8 +29,7 @@ onstart:
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
     if is_running():
-        cores = workflow.resource_settings.cores or 1
-        TERMINAL.start(plan.minutes(estimates, cores, TERMINAL.total))
+        TERMINAL.start(expected_minutes(estimates))
 
 
 onsuccess:

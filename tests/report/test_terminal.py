@@ -57,6 +57,15 @@ def test_a_finished_figure_is_a_line_and_no_other_job_is(snakemake):
     assert last == "2 of 2 figures and tables drawn in 1 min, about 40 min expected"
 
 
+def test_of_a_test_no_time_is_expected(snakemake):
+    logger, shown, _, said = snakemake
+    run(logger)
+    assert shown.rules == {"k_fig01", "k_table1", "total"}
+    shown.start(None)
+    shown.stop()
+    assert said() == "0 of 2 figures and tables drawn in 1 min\n"
+
+
 def test_a_figure_without_a_log_is_named(snakemake, tmp_path):
     logger, shown, _, said = snakemake
     shown.start(1)

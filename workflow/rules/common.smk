@@ -214,6 +214,23 @@ for handler in logger.handlers:
         handler.filters.insert(0, TERMINAL)
 
 
+def expected_minutes(estimates):
+    """How long the jobs take that Snakemake has chosen; None of a test, of which estimates say nothing.
+
+    Args:
+        estimates: of each run in INCLUDED.
+    """
+    if TIER.is_test:
+        return None
+    chosen = [
+        each
+        for run, each in zip(INCLUDED, estimates, strict=True)
+        if own_rules(run.name) & TERMINAL.rules
+    ]
+    cores = workflow.resource_settings.cores or 1
+    return plan.minutes(chosen, cores, TERMINAL.total)
+
+
 # Jobs find `reprise` beside the interpreter that runs Snakemake, also on a cluster's nodes, where no environment is
 # activated.
 BIN = shlex.quote(os.path.dirname(sys.executable))

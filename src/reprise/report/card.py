@@ -58,7 +58,7 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
     if found.kind == "experiment":
         lines = _experiment_lines(tier.experiment(found.id))
     elif found.kind == "claim":
-        lines = _claim_lines(*_decided(found.id, tier), tier)
+        lines = _claim_lines(*_decided(found, tier), tier)
     else:
         lines = _artifact_lines(Drawing(registry.artifact(found.id), tier))
     return banner + laid_out(found.id, lines, width)
@@ -73,7 +73,7 @@ def as_json(id: str, tier: Tier) -> dict[str, Any]:
     """
     found = ids.find(id)
     if found.kind == "claim":
-        return _stated(*_decided(found.id, tier), tier)[0].model_dump(mode="json")
+        return _stated(*_decided(found, tier), tier)[0].model_dump(mode="json")
     content: dict[str, Any] = {"id": found.id, "kind": found.kind, "tier": tier.in_commands}
     if found.kind == "paper":
         paper = registry.paper(found.id)
@@ -134,9 +134,9 @@ def of_drawing(drawing: Drawing) -> str:
     return f"{drawing.id}: {words or 'no claims'}; {took}; {_shown(file, drawing.tier)}"
 
 
-def _decided(id: str, tier: Tier) -> tuple[Definition, ConfiguredExperiment | None]:
+def _decided(found: ids.Id, tier: Tier) -> tuple[Definition, ConfiguredExperiment | None]:
     """A claim, with the experiment in a tier that decides it."""
-    claim, decided_by = registry.claim(id)
+    claim, decided_by = registry.claim(found.id)
     return claim, tier.experiment(decided_by.id) if decided_by else None
 
 

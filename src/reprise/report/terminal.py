@@ -21,7 +21,7 @@ class Terminal(logging.Filter):
     """A filter of the handler through which Snakemake writes to the terminal.
 
     Attributes:
-        total: how many figures and tables are to be drawn, once Snakemake has said what runs.
+        rules: those of the jobs that run, once Snakemake has chosen them.
 
     Args:
         logs: the name of each rule that draws a figure or table -> the log of its job, whose last line says
@@ -35,23 +35,30 @@ class Terminal(logging.Filter):
         self._logs, self._is_running = logs, is_running
         self._rules: dict[int, str] = {}
         self._failed = False
-        self._done = self.total = 0
-        self._minutes, self._began = 0.0, time.monotonic()
+        self.rules: set[str] = set()
+        self._done = 0
+        self._expected, self._began = "", time.monotonic()
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._bar: tuple[Progress, TaskID] | None = None
         atexit.register(self._end_bar)  # whatever ends Snakemake: a bar hides the cursor
 
-    def start(self, minutes: float) -> None:
+    @property
+    def total(self) -> int:
+        """How many figures and tables are drawn."""
+        return len(self.rules & self._logs.keys())
+
+    def start(self, minutes: float | None) -> None:
         """Begins to count the time, and shows it on a terminal.
 
         Args:
-            minutes: that the run is expected to take.
+            minutes: that the run is expected to take; None if that is not known.
         """
-        self._minutes, self._began = minutes, time.monotonic()
+        self._began = time.monotonic()
+        self._expected = "" if minutes is None else f"about {_in_minutes(minutes)}"
         if stream := notices.terminal():
             columns = (
                 TimeElapsedColumn(),
-                TextColumn(f"of about {_in_minutes(minutes)}"),
+                TextColumn(f"of {self._expected}" if self._expected else ""),
                 BarColumn(),
                 TextColumn("{task.completed:.0f} of {task.total:.0f} figures and tables"),
             )
@@ -64,10 +71,8 @@ class Terminal(logging.Filter):
         """Ends with a line of what was done in which time."""
         self._end_bar()
         took = (time.monotonic() - self._began) / 60
-        self._say(
-            f"{self._done} of {self.total} figures and tables drawn in {_in_minutes(took)}, about "
-            f"{_in_minutes(self._minutes)} expected"
-        )
+        expected = f", {self._expected} expected" if self._expected else ""
+        self._say(f"{self._done} of {self.total} figures and tables drawn in {_in_minutes(took)}{expected}")
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether Snakemake shows a record; a line of a finished figure is shown in its place."""
@@ -75,8 +80,7 @@ class Terminal(logging.Filter):
             return True
         event = str(getattr(record, "event", None) or "")
         if event == "run_info":
-            stats = getattr(record, "stats", {})
-            self.total = sum(stats.get(rule, 0) for rule in self._logs)
+            self.rules = set(getattr(record, "stats", ()))
         elif event == "job_info":
             self._rules[record.jobid] = record.rule_name  # type: ignore[attr-defined]
         elif event == "job_finished":
