@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 from reprise.engine import registry
 from reprise.errors import RepriseError
 
 Kind = Literal["paper", "experiment", "figure or table", "claim"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 SHORT = {
     "figure": "fig",
     "tab": "table",
@@ -100,12 +99,10 @@ def spelled(written: str) -> str:
 
 
 def _known() -> Iterator[Id]:
-    for kind, known in zip(
-        KINDS,
-        (registry.papers(), registry.experiments(), registry.artifacts(), registry.claims()),
-        strict=True,
-    ):
-        yield from (Id(kind, id) for id in known)
+    yield from (Id("paper", id) for id in registry.papers())
+    yield from (Id("experiment", id) for id in registry.experiments())
+    yield from (Id("figure or table", id) for id in registry.artifacts())
+    yield from (Id("claim", id) for id in registry.claims())
 
 
 def _names(each: Id) -> set[str]:

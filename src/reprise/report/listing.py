@@ -182,7 +182,7 @@ def tasks(keys: Iterable[str], tier: Tier) -> list[dict[str, Any]]:
     found = []
     for paper in map(registry.paper, keys):
         verdicts, weight = Verdicts(paper, tier), weights(paper)
-        rows = verdicts.table().to_dict("records") if verdicts.is_checked() else []
+        rows = _rows(verdicts.table()) if verdicts.is_checked() else []
         judged = {row["claim"]: row for row in rows if row["verdict"] != "not run"}
         headlines = {id for _, id in paper.headlines}
         for id, (claim, decided_by) in paper.claims.items():
@@ -248,10 +248,14 @@ def _measured(row: Mapping[str, Any]) -> str:
     return f"{measured(row['kind'], row['observed'], low, high)} {row['unit']}"
 
 
+def _rows(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
+
+
 def findings(claims: pd.DataFrame) -> Iterator[str]:
     """The claims that are contradicted or tied, that depend on what the paper leaves open, and that are known
     to be false as printed, each with what was observed, by id."""
-    rows = [{str(name): cell for name, cell in row.items()} for row in claims.to_dict("records")]
+    rows = _rows(claims)
     groups = {
         "contradicted": [row for row in rows if row["verdict"] == "contradicted" and not known_false(row)],
         "tied": [row for row in rows if row["verdict"] == "tied"],
@@ -304,7 +308,7 @@ def ending(tier: Tier, claims: pd.DataFrame, report: Path) -> list[str]:
 def _counted(claims: pd.DataFrame) -> str:
     """How the claims came out that decide sentences of the abstracts and lists of contributions."""
     deciding = {id for paper in registry.papers().values() for _, id in paper.headlines}
-    rows = [row for row in claims.to_dict("records") if row["claim"] in deciding]
+    rows = [row for row in _rows(claims) if row["claim"] in deciding]
     found = Counter(
         NOT_SEEN if row["verdict"] == "contradicted" and is_only_here(row) else row["verdict"] for row in rows
     )
