@@ -43,12 +43,14 @@ from reprise.report import (
     drawings,
     findings,
     html,
+    listing,
     numbers,
     published,
     results,
     runs,
     schema,
     sealed,
+    wording,
 )
 from reprise.storage import store
 
@@ -1029,6 +1031,48 @@ def test_the_summary_lists_what_a_ci_run_must_look_at(tier: Tier, claims: pd.Dat
     assert "new2030/fig7/above" in inconclusive
     assert "\\|" in inconclusive
     assert "| new2030 | reduced | 1 | 2 | 0 | 0 | 1 | 0 |" in text
+
+
+def test_a_test_of_the_program_has_a_banner_and_neither_headlines_nor_colours(
+    tier: Tier, claims: pd.DataFrame
+) -> None:
+    papers = registry.papers()
+    headline = (("there are two, they write", "new2030/text/two"),)
+    papers["new2030"] = replace(papers["new2030"], headlines=headline)
+    shown = html.write(tier, claims).read_text(encoding="utf-8")
+    assert "there are two, they write" in shown
+    assert wording.TEST not in shown
+    assert '<body class="test">' not in shown
+    tested = replace(tier, is_test=True)
+    page = html.write(tested, claims).read_text(encoding="utf-8")
+    assert page.count(wording.TEST) == 1
+    assert "there are two, they write" not in page.partition('id="find"')[0]
+    assert 'id="sceptic"' not in page
+    assert '<body class="test">' in page
+    colours = re.search(r"^\.test \{(.*)\}$", page, re.MULTILINE)[1]
+    marks, texts = (re.findall(rf"--{kind}\d: ([^;]+);", colours) for kind in "mt")
+    assert (len(marks), len(set(marks))) == (len(VERDICTS), 1)
+    assert (len(texts), set(texts)) == (len(VERDICTS), {"currentColor"})
+    summary = (tier.results / "summary.md").read_text(encoding="utf-8")
+    assert wording.TEST in summary
+    assert "new2030/text/two" not in summary
+
+
+def test_a_run_ends_with_five_lines(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    headlines = (("they are two", "new2030/text/two"), ("many", "new2030/table1/many"))
+    papers["new2030"] = replace(papers["new2030"], headlines=headlines)
+    file = html.write(tier, claims)
+    made, abstracts, robust, report, more = listing.ending(tier, claims, file)
+    assert made == "tier mini: 1 of 1 experiments have run, 2 of 3 figures and tables are drawn"
+    assert abstracts == "what the abstracts claim: 1 reproduced, 1 not seen here"  # `text/two` is reduced
+    assert robust.startswith("contradicted whatever the paper leaves open: ")
+    assert str(file) in report
+    assert "reprise show" in more
+    tested = listing.ending(replace(tier, is_test=True), claims, file)
+    assert len(tested) == 5
+    assert wording.TEST in tested
+    assert not [line for line in tested if re.search("reproduced|contradicted", line)]
 
 
 def test_no_claims_at_all_is_a_report_too(tier: Tier, claims: pd.DataFrame) -> None:

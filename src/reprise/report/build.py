@@ -52,6 +52,7 @@ from reprise.report.schema import (
     Setting,
 )
 from reprise.report.vector import Foreign, parsed
+from reprise.report.wording import TEST
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:
@@ -76,6 +77,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
+        banner=TEST if tier.is_test else "",
         attempts=attempts(tier),
         grounds=GROUNDS,
         papers=papers,

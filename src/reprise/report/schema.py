@@ -465,6 +465,8 @@ class Report(Part):
     """When, where and at which commit a recorded run was made; empty of what was run here."""
     config: str
     """A hash over all parameters."""
+    banner: str
+    """What must be said above all results; empty but for a tier that tests the program alone."""
     attempts: list[Attempt]
     """All attempts in this tier that the ledger holds, also those that never ended."""
     grounds: dict[str, str]
