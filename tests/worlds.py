@@ -170,7 +170,7 @@ IN_ROUNDS = (
     *(
         Effects("universal", f"{effect:g}", (effect,) * cells)
         for cells in (1, 4, 16)
-        for effect in (0.5, 1.0, 1.5, 2.0)
+        for effect in (1.0, 2.0)
     ),
 )
 
