@@ -11,9 +11,9 @@ from reprise import diagnostics, objectives
 FILE = Path(__file__).with_name("api.md")
 HEAD = """# The library
 
-The functions that you can call on weights, embeddings and views of your own. Each takes tensors with any number of
-leading dimensions, which it maps over. `help(reprise.objectives.vicreg)` has the shapes, an example, the source and the
-errors of a function; `make test` runs the examples. The tables are made by `python docs/api.py`.
+The functions that you can call on weights, embeddings and views of your own. Most map over any number of
+leading dimensions. `help(reprise.objectives.vicreg)` has the shapes, an example, the source and the errors of
+one. `python docs/api.py` writes these tables.
 """
 PACKAGES = {
     diagnostics: "Each also takes NumPy's arrays, and then returns arrays. `reprise diagnose` shows most of "

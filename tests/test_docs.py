@@ -55,13 +55,11 @@ def cells(name):
 
 def rates():
     """The error rates: the numbers in % by shape and number of seeds."""
-    return {
-        (name, seeds): numbers
-        for name, *columns in cells("rates")
-        for seeds, *numbers in zip(
-            worlds.TRIED, *([float(number) for number in column.split(", ")] for column in columns), strict=True
-        )
-    }
+    found = {}
+    for name, *columns in cells("rates"):
+        by_error = [map(float, column.split(", ")) for column in columns]
+        found |= {(name, seeds): numbers for seeds, *numbers in zip(worlds.TRIED, *by_error, strict=True)}
+    return found
 
 
 def test_the_table_of_error_rates_has_each_shape_and_number_of_seeds():

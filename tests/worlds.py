@@ -301,7 +301,7 @@ def calibration(world: World, seeds: int, worlds: int, seed: int = 0) -> Calibra
 
 
 def chances(name: str, seeds: int, worlds: int = 1000) -> list[str]:
-    """In %, stated/came on average: of decided sentences and of undecided ones; a dash where there are none."""
+    """In %, stated/came on average: of decided sentences, and of undecided ones; a dash where none is."""
     found = calibration((WORLDS | SMALL)[name], seeds, worlds)
     pairs = [(found.same, found.came_same), (found.more, found.came_decided)]
     return ["/".join(f"{100 * each.mean():.0f}" for each in pair) if len(pair[0]) else "–" for pair in pairs]
