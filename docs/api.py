@@ -16,8 +16,8 @@ leading dimensions. `help(reprise.objectives.vicreg)` has the shapes, an example
 one. `python docs/api.py` writes these tables.
 """
 PACKAGES = {
-    diagnostics: "Each also takes NumPy's arrays, and then returns arrays. `reprise diagnose` shows most of "
-    "them at once for a file or a model: [diagnose.md](diagnose.md).",
+    diagnostics: "`reprise diagnose` shows most of them at once for a file or a model: "
+    "[diagnose.md](diagnose.md).",
     objectives: "Losses are differentiable. Those of two views, `(z1, z2)`, are also found by name: "
     '`resolve("vicreg")`.',
 }
