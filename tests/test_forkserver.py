@@ -19,7 +19,8 @@ FORKED = ROOT / "workflow" / "scripts" / "forked"
 ALONE = 7
 STARTS = """
 import os, subprocess, sys
-subprocess.Popen([sys.executable, "-m", "reprise.forkserver", sys.argv[1]], pass_fds=[int(sys.argv[1])])
+command = [sys.executable, "-m", "reprise.forkserver", sys.argv[1], str(os.getpid())]
+subprocess.Popen(command, pass_fds=[int(sys.argv[1])])
 os.close(int(sys.argv[1]))
 sys.stdin.read()
 """
@@ -188,3 +189,13 @@ def test_the_server_ends_after_snakemake_and_the_last_job(busy):
     assert client.returncode == 0
     assert len(out) > PIPE
     _until(lambda: _ended(server))
+
+
+def test_a_server_whose_parent_has_ended_before_it_began_ends_at_once():
+    parent = subprocess.Popen(["true"])
+    parent.wait()
+    with socket.socket(socket.AF_UNIX) as listener:
+        file = listener.fileno()
+        command = [sys.executable, "-m", "reprise.forkserver", str(file), str(parent.pid)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+        assert subprocess.run(command, pass_fds=[file], env=environment, timeout=PATIENCE).returncode == 0

@@ -64,10 +64,12 @@ class Server:
 
     Args:
         listener: a bound Unix socket, whose name is in jobs' environment as REPRISE_FORKSERVER.
+        parent: the process that started the server.
     """
 
-    def __init__(self, listener: socket.socket) -> None:
+    def __init__(self, listener: socket.socket, parent: int) -> None:
         self._listener = listener
+        self._parent = parent
         self._interruption = signal.getsignal(signal.SIGINT)
         self._environment = _relevant(os.environ)
         self._jobs: list[_Job] = []
@@ -75,7 +77,12 @@ class Server:
 
     def serve(self) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the jobs, which are in the same group
-        parent = os.pidfd_open(os.getppid())
+        try:
+            parent = os.pidfd_open(self._parent)
+        except ProcessLookupError:
+            return
+        if os.getppid() != self._parent:  # it has ended meanwhile, and another process may have its number
+            return
         watched = self._selector
         watched.register(self._listener, selectors.EVENT_READ, self._accept)
         watched.register(parent, selectors.EVENT_READ, lambda: watched.unregister(parent))
@@ -220,4 +227,4 @@ def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequenc
 
 if __name__ == "__main__":
     os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-    Server(socket.socket(fileno=int(sys.argv[1]))).serve()
+    Server(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])).serve()

@@ -330,7 +330,7 @@ def start_server():
         listener.bind(f"\0{name}")
         listener.listen(1000)
         file = listener.fileno()
-        command = [sys.executable, "-m", "reprise.forkserver", str(file)]
+        command = [sys.executable, "-m", "reprise.forkserver", str(file), str(os.getpid())]
         os.environ["REPRISE_FORKSERVER"] = name  # jobs inherit it
         path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # as in jobs
         subprocess.Popen(
