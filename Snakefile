@@ -23,9 +23,23 @@ include: "workflow/rules/report.smk"
 onstart:
     record_host()
     check_accounting()
+    if is_running():
+        os.environ["REPRISE_QUIET"] = "1"  # jobs inherit it
     start_server()
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
+    if is_running():
+        TERMINAL.start(expected_minutes(estimates))
+
+
+onsuccess:
+    if is_running():
+        TERMINAL.stop()
+
+
+onerror:
+    if is_running():
+        TERMINAL.stop()
 
 
 rule all:

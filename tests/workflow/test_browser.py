@@ -176,7 +176,9 @@ def test_every_link_leads_somewhere(report, visit):
     )
     ids = set(page.ids("[id]"))
     assert {link for link in links if link[0] == "#" and unquote(link[1:]).split("?")[0] not in ids} == set()
-    files = [link for link in links if link[0] != "#"]
+    outside = {link for link in links if link.startswith("https://")}
+    assert all(re.fullmatch(r"https://arxiv\.org/abs/[\d.]+(v\d+)?", link) for link in outside)
+    files = [link for link in links if link[0] != "#" and link not in outside]
     assert files
     missing = [link for link in files if not (report.parent / unquote(link)).exists()]
     assert missing == []
@@ -237,7 +239,7 @@ def test_axe_finds_nothing_serious(visit, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(color_scheme=scheme)
     found = set()
-    for view in ("home", page.papers[1], "find?verdict=contradicted"):
+    for view in ("home", "printed", page.papers[1], "find?verdict=contradicted"):
         page.go(view)
         page.tab.reload()
         page.tab.evaluate(FEW)
@@ -257,7 +259,7 @@ def test_it_says_nothing_and_asks_for_nothing(report, visit):
 
 def test_each_part_prints_on_few_pages(visit):
     page = visit()
-    for view in ("home", *page.papers, "method", "provenance"):
+    for view in ("home", "printed", *page.papers, "method", "provenance"):
         page.go(view)
         page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
         pages = len(re.findall(rb"/Type\s*/Page\b", page.tab.pdf()))

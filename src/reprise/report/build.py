@@ -33,6 +33,7 @@ from reprise.report.contents import Contents, claims_about
 from reprise.report.findings import findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
+from reprise.report.published import PrintedNumbers
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
     Attempt,
@@ -51,6 +52,7 @@ from reprise.report.schema import (
     Setting,
 )
 from reprise.report.vector import Foreign, parsed
+from reprise.report.wording import TEST
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:
@@ -75,6 +77,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
+        banner=TEST if tier.is_test else "",
         attempts=attempts(tier),
         grounds=GROUNDS,
         papers=papers,
@@ -131,12 +134,15 @@ class _Builder:
         figures = [self._figure(artifact) for artifact in self.registered.artifacts.values()]
         verdicts = {row["claim"]: row["verdict"] for row in self.rows}
         contents = Contents(self.registered, figures, verdicts)
-        claims = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
+        stated = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
+        claims = [stated.claim(row, contents.quotations(row["claim"])) for row in self.rows]
+        by_id = {claim.id: claim for claim in claims}
         return Paper(
             key=self.registered.key,
             title=self.registered.title,
             bibtex=self.registered.bibtex,
             version=self.registered.version,
+            url=address(self.registered.version),
             minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
                 Headline(quotation=quotation, claim=claim) for quotation, claim in self.registered.headlines
@@ -146,7 +152,8 @@ class _Builder:
             ],
             sections=contents.sections,
             figures=figures,
-            claims=[claims.claim(row, contents.quotations(row["claim"])) for row in self.rows],
+            claims=claims,
+            numbers=PrintedNumbers(self.tier, self.registered, by_id).all(),
             errata=errata_lists(self.registered),
             coverage=contents.coverage,
         )
@@ -203,6 +210,12 @@ class _Builder:
             commands=[] if drawn else [*first, again],
             **content,
         )
+
+
+def address(version: str) -> str:
+    """The address of a version on arXiv, from its words; empty where they name none."""
+    found = re.search(r"\barXiv:(\d{4}\.\d{4,5}(?:v\d+)?)\b", version)
+    return f"https://arxiv.org/abs/{found[1]}" if found else ""
 
 
 def _is_kept_current(drawing: Drawing) -> bool:

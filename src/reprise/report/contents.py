@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reprise.engine.coverage import coverage
+from reprise.engine.coverage import STATED, coverage
 from reprise.engine.registry import Paper
 from reprise.evidence.claim import Claim
 from reprise.evidence.judgement import Verdict
 from reprise.report.schema import Figure, Item, Quotation, Section
+from reprise.report.schema import Paper as Shown
 
 Mention = tuple[str, str, str]
 """Of a figure, table or section: its kind, number and letter."""
@@ -84,6 +85,11 @@ def claims_about(paper: Paper, claims: Iterable[str]) -> dict[str, list[str]]:
     return about
 
 
+def redrawn(paper: Shown, figure: str) -> list[Item]:
+    """The lines of a paper's contents that a figure or table draws again."""
+    return [item for section in paper.sections for item in section.items if figure in item.figures]
+
+
 @dataclass(frozen=True)
 class Contents:
     """
@@ -131,7 +137,8 @@ class Contents:
         return dict(Counter(item.how for item in self.items).most_common())
 
     def quotations(self, claim: str) -> list[Quotation]:
-        """The paper's sentences that a claim quotes or covers; without one, the numbered statements."""
+        """The paper's sentences that a claim quotes or covers; without one, the numbered statements, of which
+        there may be none."""
         if quotes := self.paper.claims[claim][0].quotes:
             return [Quotation(text=each.text, place=each.at, hedge=each.hedge) for each in quotes]
         items = [item for item in self.items if claim in item.claims]
@@ -139,6 +146,7 @@ class Contents:
         return [
             Quotation(text=item.quotation or item.text, place=item.section, hedge="")
             for item in quoted or items
+            if not item.text.startswith(STATED)
         ]
 
     @cached_property

@@ -28,7 +28,8 @@ from reprise.evidence.effects import SMALLEST
 from reprise.evidence.estimates import ALPHA, MIN_RANKED
 from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.rounds import FIRST, LEVELS
-from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
+from reprise.ledger.plan import hours
+from reprise.report import audit, contents, digest, drawings, numbers, published, recorded, sealed, wording
 from reprise.report.build import build
 from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
@@ -147,6 +148,7 @@ def page(
             whole=whole,
             home=home,
             claims=every,
+            papers={paper.key: paper for paper in report.papers},
             counted=counted,
             figures={figure.id: figure for paper in report.papers for figure in paper.figures},
             experiments={each.id: each for paper in report.papers for each in paper.experiments},
@@ -174,25 +176,17 @@ def page(
 def _environment() -> jinja2.Environment:
     made = environment(autoescape=True)
     made.filters |= {
-        "number": numbers.number,
-        "percent": numbers.percent,
-        "duration": numbers.duration,
-        "to_hold": wording.to_hold,
         "notes": wording.notes,
         "look": wording.look,
         "drawing": drawings.drawing,
         "distance": _distance,
-        "observed": wording.observed,
-        "printed": wording.printed,
-        "section": wording.section,
-        "symbol": symbol,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
     return made
 
 
 def environment(**more: Any) -> jinja2.Environment:
-    """Of the report's templates; `more` are other options of jinja2."""
+    """The report's templates, with the filters that all pages use; `more` are other options of jinja2."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         undefined=jinja2.StrictUndefined,
@@ -200,7 +194,23 @@ def environment(**more: Any) -> jinja2.Environment:
         lstrip_blocks=True,
         **more,
     )
-    made.filters["collected"] = _collected
+    made.filters |= {
+        "collected": _collected,
+        "number": numbers.number,
+        "percent": numbers.percent,
+        "duration": numbers.duration,
+        "to_hold": wording.to_hold,
+        "observed": wording.observed,
+        "printed": wording.printed,
+        "section": wording.section,
+        "symbol": symbol,
+        "line": published.line,
+        "by_artifact": published.by_artifact,
+        "summary": published.summary,
+        "whole": published.whole,
+        "hours": hours,
+        "redrawn": contents.redrawn,
+    }
     return made
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, a
 
 NOT_SEEN = "not seen here"
 """A contradiction at reduced scale or on a stand-in, which says little of the paper's own networks."""
+TEST = "A test of the program at a tiny size. It says nothing about the papers."
+"""What stands above all results of a tier that is such a test."""
 LEANS = 0.2
 """The largest p-value at which an undecided claim is said to lean to a side: where there is no effect, or one
 to the other side, at most one claim in five is said to."""
