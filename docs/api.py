@@ -13,7 +13,7 @@ FILE = Path(__file__).with_name("api.md")
 HEAD = """# The library
 
 Functions for weights, embeddings and views of your own. Most map over any number of leading dimensions.
-`help(reprise.objectives.vicreg)` has the options, shapes, an example, the source and the errors of one.
+`help(reprise.objectives.vicreg)` has the equation, options, shapes, an example, source and errors of one.
 `python docs/api.py` writes this page.
 """
 PACKAGES = {
@@ -49,9 +49,9 @@ def _arguments(function: Callable[..., Any]) -> str:
 
 
 def _summary(function: Callable[..., Any]) -> str:
-    """The first paragraph of the docstring without its source, up to a semicolon."""
+    """The beginning of the docstring without its source, up to a colon or semicolon: `help` has the rest."""
     paragraph = (inspect.getdoc(function) or "").partition("\n\n")[0]
-    return SOURCE.sub("", " ".join(paragraph.split())).partition(";")[0].removesuffix(".") + "."
+    return re.split("[:;] ", SOURCE.sub("", " ".join(paragraph.split())))[0].removesuffix(".")
 
 
 if __name__ == "__main__":
