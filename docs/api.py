@@ -1,6 +1,7 @@
 """Writes docs/api.md from signatures and docstrings: `python docs/api.py`."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -11,16 +12,16 @@ from reprise import diagnostics, objectives
 FILE = Path(__file__).with_name("api.md")
 HEAD = """# The library
 
-The functions that you can call on weights, embeddings and views of your own. Most map over any number of
-leading dimensions. `help(reprise.objectives.vicreg)` has the shapes, an example, the source and the errors of
-one. `python docs/api.py` writes these tables.
+Functions for weights, embeddings and views of your own. Most map over any number of leading dimensions.
+`help(reprise.objectives.vicreg)` has the equation, options, shapes, an example, source and errors of one.
+`python docs/api.py` writes this page.
 """
 PACKAGES = {
-    diagnostics: "`reprise diagnose` shows most of them at once for a file or a model: "
-    "[diagnose.md](diagnose.md).",
-    objectives: "Losses are differentiable. Those of two views, `(z1, z2)`, are also found by name: "
-    '`resolve("vicreg")`.',
+    diagnostics: "[`reprise diagnose`](diagnose.md) shows most of them for a file or a model.",
+    objectives: 'Losses are differentiable. Those of `(z1, z2)` are also found by name: `resolve("vicreg")`.',
 }
+SOURCE = re.compile(r" \([^()]*\b20\d\d\b[^()]*\)")
+"""Where a function is from, in its summary."""
 
 
 def page() -> str:
@@ -30,7 +31,7 @@ def page() -> str:
 
 def _package(package: ModuleType) -> Iterator[str]:
     summary = (inspect.getdoc(package) or "").partition("\n\n")[0]
-    yield f"\n## `{package.__name__}`\n\n{summary} {PACKAGES[package]}\n\n| function | result |\n|---|---|\n"
+    yield f"\n## `{package.__name__}`\n\n{summary} {PACKAGES[package]}\n\n"
     for name, value in sorted(vars(package).items()):
         if (
             inspect.isfunction(value)
@@ -38,20 +39,19 @@ def _package(package: ModuleType) -> Iterator[str]:
             and value.__module__.startswith(package.__name__)
             and name != "on_arrays"
         ):
-            yield f"| `{name}{_arguments(value)}` | {_summary(value)} |\n"
+            yield f"- `{name}({_arguments(value)})`: {_summary(value)}\n"
 
 
 def _arguments(function: Callable[..., Any]) -> str:
-    """The names and defaults of the arguments, in brackets."""
-    signature = inspect.signature(function)
-    bare = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+    """The names of the arguments that it must have."""
+    given = inspect.signature(function).parameters.values()
+    return ", ".join(each.name for each in given if each.default is each.empty)
 
 
 def _summary(function: Callable[..., Any]) -> str:
-    """The first paragraph of the docstring, as a cell of a table."""
+    """The beginning of the docstring without its source, up to a colon or semicolon: `help` has the rest."""
     paragraph = (inspect.getdoc(function) or "").partition("\n\n")[0]
-    return " ".join(paragraph.split()).replace("|", "\\|")
+    return re.split("[:;] ", SOURCE.sub("", " ".join(paragraph.split())))[0].removesuffix(".")
 
 
 if __name__ == "__main__":
