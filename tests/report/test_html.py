@@ -695,7 +695,7 @@ def test_a_source_names_a_theorem(source: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("caption", "first"),
     [
-        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."), ("ln x of Eq. Of y. More", "ln x of Eq. Of y."),
+        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."), ("By Eq. Of norms. More", "By Eq. Of norms."),
         ("Scores in % (e.g. Top-1). Others.", "Scores in % (e.g. Top-1)."), ("At 3.5 W. (a) The first", "At 3.5 W. (a) The first"),
     ],
 )  # fmt: skip

@@ -32,7 +32,7 @@ _THEOREM = re.compile(
     r"(?:Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Conjecture)s? [A-Z]?\.?\d+(?:\.\d+)*"
 )
 _EQUATION = re.compile(r"Eqs?\. \d+(?: (?:and|to) \d+)?")
-_SENTENCE = re.compile(r"(?<![ (.][A-Za-z])(?<!Eq)(?<!Eqs)(?<!Fig)(?<!vs)(?<!e\.g)(?<!i\.e)(?<=[.!?]) (?=[A-Z(‖|])")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<! [A-Za-z]\.)(?<!Eq\.)(?<!Eqs\.)(?<!Fig\.)(?<!vs\.)(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z‖|])")
 """The gap after a sentence, which ends with no abbreviation."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
