@@ -553,21 +553,23 @@ def test_errata_link_to_what_showed_them(tier: Tier, page: Page) -> None:
     assert "#erratum:new2030/eq3/less" in page.links
     rows = {row[0]: row[1:] for row in page.rows if row}
     shown = rows["Equation 3 new2030/eq3/less"]
-    assert shown[:2] == ["a < b", "b is less, a > b"]
-    assert "new2030/eq3/less ✗ a counterexample" in shown[2]
-    assert rows["Section 2 new2030/typo"] == ["teh", "the", "reading"]
-    lists = load(tier)["papers"][0]["errata"]
-    assert [erratum["id"] for erratum in lists["changing_results"]] == ["new2030/eq3/less"]
-    assert [erratum["id"] for erratum in lists["misprints"]] == ["new2030/typo"]
+    assert shown[:3] == ["a < b", "b is less, a > b", "false as printed"]
+    assert "new2030/eq3/less ✗ a counterexample" in shown[3]
+    assert rows["Section 2 new2030/typo"] == ["teh", "the", "misprint", "reading"]
+    found = load(tier)["papers"][0]["errata"]
+    assert [(each["id"], each["changes_result"]) for each in found] == [
+        ("new2030/eq3/less", True),
+        ("new2030/typo", False),
+    ]
 
 
 def test_an_erratums_formulas_are_shown_where_there_are_any(tier: Tier, claims: pd.DataFrame) -> None:
     report = build.build(tier, claims, [])
     paper = report.papers[0]
-    erratum = paper.errata.changing_results[0].model_copy(
+    erratum = paper.errata[0].model_copy(
         update={"printed_mathml": "<math><mi>p</mi></math>", "corrected_mathml": "<math><mi>q</mi></math>"}
     )
-    errata = paper.errata.model_copy(update={"changing_results": [erratum]})
+    errata = [erratum, *paper.errata[1:]]
     changed = report.model_copy(update={"papers": [paper.model_copy(update={"errata": errata})]})
     assert "<math>" not in html.page(report, tier.results, tier.root)
     assert html.page(changed, tier.results, tier.root).count("<math><mi>") == 2
@@ -658,6 +660,64 @@ def test_sections_are_in_the_papers_order(tier: Tier, page: Page) -> None:
     (section,) = load(tier)["papers"][0]["sections"][:1]
     assert section["title"] == "Section 5"
     assert section["figures"] == ["new2030/fig06a", "new2030/fig07"]
+
+
+def test_each_claim_is_in_one_group_and_algebra_is_grouped_by_theorem(tier: Tier, page: Page) -> None:
+    report = schema.Report.model_validate(load(tier))
+    paper = report.papers[0]
+    found = [(section.id, each) for section in paper.sections for each in contents.groups(paper, section)]
+    for section in paper.sections:
+        own = [claim.id for id, each in found if id == section.id for claim in each.claims + each.numbers]
+        assert sorted(own) == sorted(section.claims)
+    by_title = {each.title: each for _, each in found}
+    assert [claim.id for claim in by_title["Theorem 1"].claims] == [
+        "new2030/theorem1/holds",
+        "new2030/theorem1/more",
+    ]
+    assert by_title["Theorem 1"].is_algebra
+    assert [claim.id for claim in by_title["Figure 6a"].numbers] == ["new2030/fig6a/slope"]
+    assert [claim.id for claim in by_title["Figure 7"].claims] == ["new2030/fig7/above"]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("Lemma 3, Eqs. 8 to 10, Section 5.2", "Lemma 3"), ("Theorem 3, first case, Section 5.1", "Theorem 3"),
+        ("Corollary A.4, Appendix A.1", "Corollary A.4"), ("Eqs. 5 and 6, Section 4.2", "Eqs. 5 and 6"),
+        ("Section 4.1, after Eq. 2", "Eq. 2"), ("Section 3", "Section 3"),
+        ("Remark after Theorem 6, Appendix C.3", "Theorem 6"),
+    ],
+)  # fmt: skip
+def test_a_source_names_a_theorem(source: str, title: str) -> None:
+    assert contents.theorem_of(source) == title
+
+
+@pytest.mark.parametrize(
+    ("caption", "first"),
+    [
+        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."), ("By Eq. Of norms. More", "By Eq. Of norms."),
+        ("Scores in % (e.g. Top-1). Others.", "Scores in % (e.g. Top-1)."), ("At 3.5 W. (a) The first", "At 3.5 W. (a) The first"),
+    ],
+)  # fmt: skip
+def test_a_captions_first_sentence_is_found(caption: str, first: str) -> None:
+    seen, more = contents.lead(caption)
+    assert seen == first
+    assert " ".join(filter(None, (seen, more))) == caption
+
+
+def test_claims_answer_what_a_reader_asks(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    headline = (("there are two, they write", "new2030/text/two"),)
+    papers["new2030"] = replace(papers["new2030"], headlines=headline)
+    report = build.build(tier, claims, [])
+    found = findings.asked(report.papers)
+    stated = {claim.id: claim for paper in report.papers for claim in paper.claims}
+    assert found.keys() == stated.keys()
+    assert [id for id, names in found.items() if "headlines" in names] == ["new2030/text/two"]
+    assert {id for id, names in found.items() if "fails" in names} == {
+        id for id, claim in stated.items() if claim.robust
+    }
+    assert "undecided" in found["new2030/fig7/above"]
 
 
 def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, claims: pd.DataFrame) -> None:

@@ -161,6 +161,42 @@ def test_search_filter_and_sort_change_what_is_shown_and_are_in_the_address(visi
     assert len(other.ids(".view .rows > .claim")) == everything
 
 
+def test_what_is_found_stands_under_its_paper_and_figure(visit):
+    page = visit()
+    page.go("find?q=the")
+    headings = page.tab.eval_on_selector_all("#results > h3", "found => found.map(each => each.textContent)")
+    assert len(headings) == len(set(headings)) > len(page.papers)
+    papers = [heading.split(" · ")[0] for heading in headings]
+    assert papers == sorted(papers, key=page.views.index)
+    link = page.tab.locator("#results > h3 a").nth(3)
+    target = link.get_attribute("href")
+    link.click()
+    page.tab.wait_for_function("!document.querySelector('#results > *')")
+    assert page.tab.locator(f"[id='{target[1:]}']").is_visible()
+
+
+def test_a_theorem_unfolds_and_a_link_to_its_claim_unfolds_both(visit):
+    page = visit()
+    claim = page.ids(".fold .claim")[0]
+    page.go(claim.split("/")[0])
+    shown = page.tab.locator(f"[id='{claim}'] > summary")
+    assert not shown.is_visible()
+    page.go(claim)
+    assert shown.is_visible()
+    assert page.tab.evaluate("id => document.getElementById(id).open", claim)
+
+
+def test_no_statement_is_cut(visit):
+    page = visit()
+    for viewport in (DESKTOP, PHONE):
+        page.tab.set_viewport_size(viewport)
+        page.go("find?q=")
+        cut = page.tab.eval_on_selector_all(
+            "#results .claim summary span", "found => found.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+        )
+        assert cut == 0
+
+
 def test_a_search_leaves_every_claim_in_its_place(visit):
     page = visit()
     before = page.ids(".claim")

@@ -40,7 +40,6 @@ from reprise.report.schema import (
     CodeLine,
     Count,
     Discovery,
-    Errata,
     Erratum,
     Experiment,
     Figure,
@@ -73,7 +72,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         for paper in registry.in_order()
     ]
     return Report(
-        format=2,
+        format=3,
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
@@ -154,7 +153,7 @@ class _Builder:
             figures=figures,
             claims=claims,
             numbers=PrintedNumbers(self.tier, self.registered, by_id).all(),
-            errata=errata_lists(self.registered),
+            errata=sorted(map(_erratum, self.registered.errata), key=lambda each: not each.changes_result),
             coverage=contents.coverage,
         )
 
@@ -266,18 +265,11 @@ def _setting(params: Settings, text: str) -> Setting:
     return Setting(text=text, why=type(params).model_fields[name].description or "")
 
 
-def errata_lists(paper: Registered) -> Errata:
-    """A paper's errata: misprints, and errors that change a result."""
-    return Errata(
-        misprints=[_erratum(erratum) for erratum in paper.errata if not erratum.changes_result],
-        changing_results=[_erratum(erratum) for erratum in paper.errata if erratum.changes_result],
-    )
-
-
 def _erratum(erratum: Found) -> Erratum:
     return Erratum(
         id=erratum.id,
         kind=erratum.kind,
+        changes_result=erratum.changes_result,
         where=erratum.where,
         printed=erratum.printed,
         corrected=erratum.corrected,

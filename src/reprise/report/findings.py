@@ -14,6 +14,14 @@ from reprise.report.wording import DATA_SETS
 
 FINDINGS = 10
 """Of each sort."""
+QUESTIONS = {
+    "headlines": "what abstracts and introductions claim",
+    "fails": "what fails on the paper’s own basis",
+    "as-published": "numbers measured as published",
+    "depends": "what depends on settings left open",
+    "undecided": "what more seeds would decide",
+}
+"""What readers ask of a list of claims."""
 
 
 class Sentence(NamedTuple):
@@ -44,6 +52,24 @@ def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
         name = standing([(claims[id].verdict, claims[id].ground) for id in ids])
         first = next(claims[id] for id in ids if own[id] == name)
         found[name].append(Sentence(quotation, first))
+    return found
+
+
+def asked(papers: Iterable[Paper]) -> dict[str, list[str]]:
+    """Claim -> the questions (`QUESTIONS`) of which it is part of the answer."""
+    found = {}
+    for paper in papers:
+        headlines = {headline.claim for headline in paper.headlines}
+        compared = {number.claim for number in paper.numbers if number.difference is not None}
+        for claim in paper.claims:
+            answers = {
+                "headlines": claim.id in headlines,
+                "fails": claim.robust,
+                "as-published": claim.id in compared,
+                "depends": claim.verdict == "depends",
+                "undecided": bool(claim.what_would_decide),
+            }
+            found[claim.id] = [name for name in QUESTIONS if answers[name]]
     return found
 
 

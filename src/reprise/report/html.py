@@ -29,7 +29,18 @@ from reprise.evidence.estimates import ALPHA, MIN_RANKED
 from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.rounds import FIRST, LEVELS
 from reprise.ledger.plan import hours
-from reprise.report import audit, contents, digest, drawings, numbers, published, recorded, sealed, wording
+from reprise.report import (
+    audit,
+    contents,
+    digest,
+    drawings,
+    findings,
+    numbers,
+    published,
+    recorded,
+    sealed,
+    wording,
+)
 from reprise.report.build import build
 from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
@@ -153,6 +164,9 @@ def page(
             figures={figure.id: figure for paper in report.papers for figure in paper.figures},
             experiments={each.id: each for paper in report.papers for each in paper.experiments},
             by_ground=by_ground,
+            asked=findings.asked(report.papers),
+            questions=findings.QUESTIONS,
+            sorts=wording.ERRATA,
             verdicts=VERDICTS,
             symbols=SYMBOLS,
             not_seen=wording.NOT_SEEN,
@@ -209,6 +223,8 @@ def environment(**more: Any) -> jinja2.Environment:
         "summary": published.summary,
         "whole": published.whole,
         "hours": hours,
+        "groups": contents.groups,
+        "lead": contents.lead,
         "redrawn": contents.redrawn,
     }
     return made

@@ -40,6 +40,17 @@ function show(id) {
 function restore() {
   if (!results?.firstElementChild) return;
   for (const [claim, home] of homes) home.append(claim);
+  results.replaceChildren();
+}
+
+// Where claims stand, with a link.
+function headingOf(group) {
+  const heading = document.createElement("h3");
+  const link = document.createElement("a");
+  link.href = `#${group.dataset.to}`;
+  link.textContent = group.dataset.at;
+  heading.append(link);
+  return heading;
 }
 
 const orders = {
@@ -54,6 +65,7 @@ function find(asked) {
   const has = text => wanted.every(word => text.includes(word));
   const chosen = claims.filter(claim =>
     has(texts.get(claim)) &&
+    (!asked.get("asked") || claim.dataset.q.split(" ").includes(asked.get("asked"))) &&
     (!asked.get("verdict") || claim.dataset.v === asked.get("verdict")) &&
     (!asked.get("ground") || claim.dataset.g === asked.get("ground")) &&
     (!asked.get("paper") || claim.id.startsWith(`${asked.get("paper")}/`)));
@@ -64,7 +76,13 @@ function find(asked) {
     chosen.splice(0, chosen.length, ...keyed.map(([, claim]) => claim));
   }
   restore();
-  results.append(...chosen);
+  let at = null;
+  for (const claim of chosen) {
+    const group = homes.get(claim).closest(".group");
+    if (!order && group !== at) results.append(headingOf(group));
+    at = group;
+    results.append(claim);
+  }
   output.textContent = `${chosen.length} of ${claims.length} claims`;
   const pictures = document.getElementById("pictures");
   pictures.replaceChildren();
@@ -73,7 +91,7 @@ function find(asked) {
     if (!has(words(`${figure.id} ${figure.querySelector("figcaption p").textContent}`))) continue;
     const link = document.createElement("a");
     link.href = `#${figure.id}`;
-    link.textContent = `${figure.id.split("/")[0]} ${figure.querySelector("figcaption b").textContent}`;
+    link.textContent = `${figure.id.split("/")[0]} ${figure.querySelector("h4, b").firstChild.textContent.trim()}`;
     pictures.append(link, " ");
   }
 }

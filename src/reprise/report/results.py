@@ -264,7 +264,6 @@ def _render(template: str, report: Report, **values: Any) -> str:
     made.filters["code"] = lambda claim: (
         f"{UP}/{claim.code.file}#L{claim.code.line}" if claim.code.path else ""
     )
-    made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
     return made.get_template(template).render(
         report=report, claims=claims, verdicts=VERDICTS, long_table=LONG_TABLE, **values
     )

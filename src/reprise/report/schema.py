@@ -335,6 +335,8 @@ class Erratum(Part):
 
     id: str
     kind: ErratumKind
+    changes_result: bool
+    """Whether later lines, or a reader who computes as printed, come to another result."""
     where: str
     printed: str
     corrected: str
@@ -342,11 +344,6 @@ class Erratum(Part):
     corrected_mathml: str
     shown_by: str
     """The claim that shows it; empty for an error found by reading."""
-
-
-class Errata(Part):
-    misprints: list[Erratum]
-    changing_results: list[Erratum]
 
 
 class Headline(Part):
@@ -373,7 +370,8 @@ class Paper(Part):
     claims: list[Claim]
     numbers: list[PrintedNumber]
     """That the paper prints."""
-    errata: Errata
+    errata: list[Erratum]
+    """Those that change a result first."""
     coverage: dict[str, int]
     """How many items are covered how."""
 
@@ -459,7 +457,7 @@ class Recorded(Part):
 class Report(Part):
     """The results of a tier."""
 
-    format: Literal[2]
+    format: Literal[3]
     tier: str
     source: str
     """When, where and at which commit a recorded run was made; empty of what was run here."""
