@@ -682,7 +682,8 @@ def test_each_claim_is_in_one_group_and_algebra_is_grouped_by_theorem(tier: Tier
 @pytest.mark.parametrize(
     ("source", "title"),
     [
-        ("Lemma 3, Eqs. 8 to 10, Section 5.2", "Lemma 3"), ("Theorem 3, first case, Section 5.1", "Theorem 3"),
+        ("Lemma 3, Eqs. 8 to 10, Section 5.2", "Lemma 3"),
+        ("Theorem 3, first case, Section 5.1", "Theorem 3"),
         ("Corollary A.4, Appendix A.1", "Corollary A.4"), ("Eqs. 5 and 6, Section 4.2", "Eqs. 5 and 6"),
         ("Section 4.1, after Eq. 2", "Eq. 2"), ("Section 3", "Section 3"),
         ("Remark after Theorem 6, Appendix C.3", "Theorem 6"),
@@ -695,8 +696,9 @@ def test_a_source_names_a_theorem(source: str, title: str) -> None:
 @pytest.mark.parametrize(
     ("caption", "first"),
     [
-        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."), ("By Eq. Of norms. More", "By Eq. Of norms."),
-        ("Scores in % (e.g. Top-1). Others.", "Scores in % (e.g. Top-1)."), ("At 3.5 W. (a) The first", "At 3.5 W. (a) The first"),
+        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."),
+        ("By Eq. Of norms. More", "By Eq. Of norms."), ("At 3.5 W. The first", "At 3.5 W. The first"),
+        ("Scores in % (e.g. Top-1). Others.", "Scores in % (e.g. Top-1)."),
     ],
 )  # fmt: skip
 def test_a_captions_first_sentence_is_found(caption: str, first: str) -> None:

@@ -192,7 +192,8 @@ def test_no_statement_is_cut(visit):
         page.tab.set_viewport_size(viewport)
         page.go("find?q=")
         cut = page.tab.eval_on_selector_all(
-            "#results .claim summary span", "found => found.filter(each => each.scrollWidth > each.clientWidth + 1).length"
+            "#results .claim summary span",
+            "found => found.filter(each => each.scrollWidth > each.clientWidth + 1).length",
         )
         assert cut == 0
 

@@ -29,10 +29,12 @@ _OTHER = re.compile(
 )
 """What has a number and is no section."""
 _THEOREM = re.compile(
-    r"(?:Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Conjecture)s? [A-Z]?\.?\d+(?:\.\d+)*"
+    r"(?:Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Conjecture)s?"
+    r" [A-Z]?\.?\d+(?:\.\d+)*"
 )
 _EQUATION = re.compile(r"Eqs?\. \d+(?: (?:and|to) \d+)?")
-_SENTENCE = re.compile(r"(?<=[.!?])(?<! [A-Za-z]\.)(?<!Eq\.)(?<!Eqs\.)(?<!Fig\.)(?<!vs\.)(?<!e\.g\.)(?<!i\.e\.) (?=[A-Z‖|])")
+_ABBREVIATIONS = r" [A-Za-z]\.", r"Eq\.", r"Eqs\.", r"Fig\.", r"vs\.", r"e\.g\.", r"i\.e\."
+_SENTENCE = re.compile(rf"(?<=[.!?]){''.join(f'(?<!{each})' for each in _ABBREVIATIONS)} (?=[A-Z‖|])")
 """The gap after a sentence, which ends with no abbreviation."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
