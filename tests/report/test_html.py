@@ -669,7 +669,10 @@ def test_each_claim_is_in_one_group_and_algebra_is_grouped_by_theorem(tier: Tier
     for section in paper.sections:
         own = [claim.id for id, each in found if id == section.id for claim in each.claims + each.numbers]
         assert sorted(own) == sorted(section.claims)
-    by_title = {each.title: each for _, each in found}
+    every = paper.sections[0].model_copy(
+        update={"figures": ["new2030/fig06a", "new2030/fig07"], "claims": [each.id for each in paper.claims]}
+    )
+    by_title = {each.title: each for each in contents.groups(paper, every)}
     assert [claim.id for claim in by_title["Theorem 1"].claims] == [
         "new2030/theorem1/holds",
         "new2030/theorem1/more",
