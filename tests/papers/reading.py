@@ -77,6 +77,12 @@ def series(panel):
     }
 
 
+def all_series(panel):
+    """`series`, and those with error bars, which have their label on the container."""
+    barred = {bars.get_label(): bars.lines[0].get_xydata().T for bars in panel.containers}
+    return {**series(panel), **barred}
+
+
 def where(table, **values):
     return table[(table[list(values)] == pd.Series(values)).all(axis=1)]
 
@@ -85,10 +91,11 @@ def labels(panel):
     return panel.get_legend_handles_labels()[1]
 
 
-def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None):
-    """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`; the
-    axis is logarithmic, too, or has the scale `axis`; the band around the line is the 95 % interval of
-    Student's t, of the seeds that have a number, cut to what is possible."""
+def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None, apart=1e-7):
+    """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`, or beside it by
+    the share `apart` at most; the axis is logarithmic, too, or has the scale `axis`; the band around the
+    line, or the bars on it, are the 95 % interval of Student's t, of the seeds that have a number, cut to
+    what is possible."""
     assert panel.get_yscale() == (axis or ("log" if log else "linear"))
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
@@ -97,13 +104,13 @@ def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None):
     values = wide.apply(transform)
     mean, spread, n = values.mean(axis=1), values.std(axis=1), values.count(axis=1)
     half = (stats.t.ppf(0.975, n - 1) * spread / n**0.5).fillna(0)  # one seed has no interval
-    found_x, found_y = series(panel)[label]
-    np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
+    found_x, found_y = all_series(panel)[label]
+    np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float), rtol=apart)
     np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)
     edges = np.concatenate([path.vertices for shade in panel.collections for path in shade.get_paths()])
     within = within or RANGES.get(y, (-np.inf, np.inf))
     low_edge, high_edge = (np.clip(back(edge), *within) for edge in (mean - half, mean + half))
-    for at, low, high in zip(wide.index, low_edge, high_edge, strict=True):
+    for at, low, high in zip(found_x, low_edge, high_edge, strict=True):
         there = edges[np.isclose(edges[:, 0], at), 1]
         for edge in (low, high):
             assert np.isclose(there, edge, rtol=1e-5, atol=1e-9).any(), (label, at)
