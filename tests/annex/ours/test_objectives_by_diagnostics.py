@@ -257,7 +257,7 @@ def test_a_change_is_shown_only_where_both_learned():
         (
             dict.fromkeys(levels, 25.0),
             ["SimCLR, τ 0.2 → 0.5", "VICReg, covariance 1 → 10"],
-            "SimCLR, τ 0.2 → 0.5, VICReg, covariance 1 → 10",
+            "SimCLR, τ 0.2 → 0.5; VICReg, covariance 1 → 10",
         ),
     ):
         tables = joined(first, made_up(levels, probes, place=OTHER))

@@ -29,6 +29,6 @@ def test_figure_4(at, k, smoke):
     finals = [f"{name} {printed[f'fig4/{method}-top{k}']:g}" for method, name in NAMES.items()]
     assert panel.get_title().split("\n") == [
         f"{params.data_set}, top-{k} of {classes} classes",
-        f"printed, ImageNet, final: {', '.join(finals)}",
+        f"printed, ImageNet: {', '.join(finals)}",
     ]
     assert not any("printed" in label for label in labels(panel))

@@ -152,7 +152,7 @@ def ranks_of(tables, params):
     return {
         names[round(text.get_position()[1])]: (text.get_text(), text.get_fontweight() == "bold")
         for text in panel.texts
-        if "→" in text.get_text()
+        if text.get_text()[0].isdigit()
     }
 
 
@@ -164,7 +164,7 @@ def test_ranks_and_tau_compare_the_orders():
         "SimCLR": ("3 → 1", True), "VICReg": ("2 → 3", True), "FroSSL": ("1 → 2", True),
     }  # fmt: skip
     _, panel = rows_and_ours(tables, params)
-    assert panel.get_title().split("\n")[2] == "n = 3, τ = -0.33 [-0.33, -0.33]"
+    assert panel.get_title().split("\n")[2:] == ["n = 3, τ = -0.33", "[-0.33, -0.33]"]
 
 
 def test_a_rank_that_the_seeds_leave_open_is_a_range():

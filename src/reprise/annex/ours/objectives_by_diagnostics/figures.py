@@ -31,7 +31,7 @@ from reprise.plotting.style import WIDTH
 
 ROW, SIZE = 0.19, 6
 """Height of a row in inches, and points of the numbers."""
-LISTED = 135
+LISTED = 95
 """Characters in a line of the names that have no row."""
 HALF = 0.5
 """Share of the others from which an objective must be separable to have a colour."""
@@ -80,7 +80,8 @@ def other_settings(tables: Tables, params: Params) -> Figure:
     shown = with_other_losses(tables, params)
     names = [name for name in params.methods if method(name).other]
     maps = [_changes(shown, task, params, names) for task in params.data_sets]
-    return _page(maps, [("higher", 1.0), ("lower", 0.0)], CHANGES, "not separable from 0")
+    ends = [("higher", 1.0), ("lower", 0.0)]
+    return _page(maps, ends, CHANGES, "not separable from 0", "one of the two did not learn")
 
 
 @figure(
@@ -243,13 +244,13 @@ def _changes(tables: Tables, task: str, params: Params, names: Sequence[str]) ->
 
 
 def _page(
-    maps: Sequence[HeatMap], ends: Sequence[tuple[str, float]], palette: str, white: str, grey: str = ""
+    maps: Sequence[HeatMap], ends: Sequence[tuple[str, float]], palette: str, white: str, grey: str
 ) -> Figure:
     """Draws the heat maps one below the other, and names the colours and the diagnostics.
 
     Args:
         ends: the meaning of the palette's ends.
-        white, grey: the meanings of these colours; empty if none is.
+        white, grey: the meanings of these colours.
     """
     titles = [_title(heat_map) for heat_map in maps]
     rows = [len(each.labels) for each in maps]
@@ -265,7 +266,7 @@ def _page(
     colours = plt.get_cmap(palette)
     handles = [Patch(color=colours(value), label=label) for label, value in ends]
     handles.append(Patch(facecolor="white", edgecolor="0.6", lw=0.5, label=white))
-    if grey:
+    if any(heat_map.grey for heat_map in maps):
         handles.append(Patch(color=GREY, label=grey))
     fig.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=7)
     return fig
@@ -299,7 +300,7 @@ def _title(heat_map: HeatMap) -> str:
     """The task, and what has no row."""
     task = {"linear": "two linear layers", "relu": "two layers with ReLU"}.get(heat_map.task, heat_map.task)
     names, why = heat_map.unranked
-    return "\n".join([task, *wrap(f"{why}: {', '.join(names)}" if names else "", LISTED)])
+    return "\n".join([task, *wrap(f"{why}: {'; '.join(names)}" if names else "", LISTED)])
 
 
 def _number(value: float, sign: str = "") -> str:

@@ -76,7 +76,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     for label, point in zip(first.get_yticklabels(), heights, strict=True):
         label.set(fontweight="bold" if base[point] else "normal", fontsize=6)
     first.set(ylabel="factor: value", ylim=(min(heights.values()) - 0.7, 0.7))
-    legend_below(fig, legend_entries(panels), columns=4)
+    legend_below(fig, legend_entries(panels), columns=3)
     return fig
 
 
@@ -165,13 +165,15 @@ def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, float], poor: set[A
     for net, style in STYLES.items():
         own = numbers[numbers.index.get_level_values("net") == net]
         groups = {point: drawable(values, f"{net} at {point}") for point, values in own.groupby(POINT)}
-        for learned in (False, True):
+        for learned in (True, False):
             points = [point for point in groups if ((*point, net) not in poor) == learned]
             if not points:
                 continue
             mean, low, high = np.array([bounds(groups[point], PERCENT) for point in points]).T
             places = np.array([heights[point] + BESIDE[net] for point in points])
-            grey = {} if learned else {"color": GREY, "label": f"{style['label']}, did not learn"}
+            grey = (
+                {} if learned else {"color": GREY, "label": f"{style['label']}, did not learn", "zorder": 1}
+            )
             (dots,) = axes.plot(mean, places, ls="", ms=3.5, **style | grey)
             axes.hlines(places, low, high, color=dots.get_color(), lw=0.8)
 

@@ -47,6 +47,8 @@ SEARCH = Path(__file__).parent / "search.csv"
 PRINTED_DIM = 128
 """Of the embedding of the paper's Figure 2."""
 AFTER: dict[str, Any] = {"marker": "o", "ms": 5, "ls": "", "color": colors(2)[0], "lw": 1}
+BELOW = 0.25
+"""How far below their mean single seeds stand, in rows."""
 SEEDS: dict[str, Any] = {"marker": "o", "ms": 3, "mfc": "none", "mew": 0.6, "ls": "", "color": "0.55"}
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
 """The networks trained with other losses."""
@@ -172,7 +174,7 @@ def fig10(tables: Tables, params: Params) -> Figure:
             mean, low, high = bounds(own["accuracy"], PERCENT)
             panel.plot([own["initial"].mean(), mean], [y, y], color="0.8", lw=3, zorder=0)
             panel.plot(own["initial"].mean(), y, label="before training", **BEFORE)
-            panel.plot(own["accuracy"], [y] * len(own), label="a seed", **SEEDS)
+            panel.plot(own["accuracy"], [y + BELOW] * len(own), label="a seed", **SEEDS)
             panel.errorbar(mean, y, xerr=[[mean - low], [high - mean]], label="after training", **AFTER)
         panel.axvline(_references(probes, params)["chance"], color="0.55", lw=0.8, ls="--", label="chance")
         panel.set(title=title, xlabel="top-1 of a linear probe, %")

@@ -71,7 +71,7 @@ def fig04(tables: Tables, params: Params) -> Figure:
         printed = accuracies(numbers(), SECTION)[f"ImageNet top-{k} final"]
         finals = ", ".join(f"{name} {printed[name]:g}" for name in (METHODS[each].name for each in PAIR))
         ours = f"{params.data_set}, top-{k} of {classes:,} classes"
-        axes.set_title(f"{ours}\nprinted, ImageNet, final: {finals}")
+        axes.set_title(f"{ours}\nprinted, ImageNet: {finals}")
         axes.set(xlabel="hundredth of the steps (the paper's epoch)", ylabel=f"top-{k} accuracy, %")
         axes.set_xlim(0, 109)
     entries = legend_entries(panels)

@@ -153,7 +153,7 @@ def table3_beside_print(tables: Tables, params: Params) -> Figure:
     columns = []
     for epoch, step in zip(EPOCHS, params.looks, strict=True):
         then = rows(online, epoch=epoch)[["method", "seed", "top1"]].merge(starts, on=["method", "seed"])
-        ours = f"{params.online}, step {step}"
+        ours = f"{params.online},\nstep {step}"
         columns.append(_column("Table 3", f"epoch {epoch}", ours, then, ends, params))
     return _beside_print(columns)
 
@@ -214,10 +214,10 @@ def _agreement(listed: list[Row]) -> str:
     """Kendall's tau, for a title."""
     both = {row.name: row for row in listed if row.has_both}
     if len(both) < FEWEST:
-        return f"n = {len(both)}: too few for τ"
+        return f"n = {len(both)}:\ntoo few for τ"
     printed = pd.Series({name: row.printed for name, row in both.items()})
     tau = rank_agreement(printed, pd.DataFrame({name: row.ours for name, row in both.items()}))
-    return f"n = {len(both)}, τ = {tau.mean:.2f} [{tau.low:.2f}, {tau.high:.2f}]"
+    return f"n = {len(both)}, τ = {tau.mean:.2f}\n[{tau.low:.2f}, {tau.high:.2f}]"
 
 
 def _beside_print(columns: list[Column]) -> Figure:
@@ -240,6 +240,8 @@ def _beside_print(columns: list[Column]) -> Figure:
             printed.remove()
         if column is None or column.ours is None:
             ours.remove()
+            place = {"transform": printed.transAxes, "va": "center", "in_layout": False}
+            printed.text(1.1, 0.5, "not run here", fontsize=7, **place)
     for axes in panels[:, 0]:
         axes.set_ylabel("method")
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)

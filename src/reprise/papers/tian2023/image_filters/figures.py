@@ -131,5 +131,5 @@ def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
     axes.imshow(mosaic, cmap="gray", vmin=-1, vmax=1)
     untrained = (rows["arm"] == UNTRAINED).all()
     count = f"{len(weights)} random filters" if untrained else f"{len(learned)} of {len(weights)} learned"
-    axes.set(xlabel=count, xticks=[], yticks=[])
+    axes.set(xlabel=count, xticks=[], yticks=[], xlim=(-step / 4, mosaic.shape[1] - 1 + step / 4))
     axes.spines[:].set_visible(False)

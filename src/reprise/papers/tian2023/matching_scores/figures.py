@@ -133,6 +133,7 @@ def _lines(
         if by_cos and activation == "linear":
             whiskers(panel, rows, "beta", f"absolute_{score}", within=SHARE, **style)
             style |= {**AS_PRINTED, "color": tints[-1], "label": f"{prefix}linear by cos"}
+            style["factor"] /= APART
         whiskers(panel, rows, "beta", score, within=COSINE if by_cos else SHARE, **style)
 
 
