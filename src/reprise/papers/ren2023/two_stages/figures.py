@@ -75,6 +75,7 @@ def fig01(tables: Tables, params: Params) -> Figure:
         upper.tick_params(labelbottom=False)
     for row, quantities in zip(axes, ROWS, strict=True):
         for panels, (column, label) in zip(np.split(row, 2), quantities, strict=True):
+            panels[1].sharey(panels[0])
             for panel, spectrum in zip(panels, SPECTRA, strict=True):
                 trajectory, limit = (
                     base[name][base[name]["spectrum"] == spectrum] for name in ("trajectory", "limit")
@@ -84,6 +85,7 @@ def fig01(tables: Tables, params: Params) -> Figure:
                 if column == "alignment":
                     steps_axis(panel)
             panels[0].set_ylabel(label)
+            panels[1].tick_params(labelleft=False)
     for panel in axes[[0, 1, 3]].flat:
         panel.set_xlabel("step")
     for panel, spectrum in zip(axes[0], SPECTRA * 2, strict=True):
