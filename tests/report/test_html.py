@@ -746,6 +746,12 @@ def test_from_a_claim_one_click_leads_to_its_words_code_and_command(told: schema
     address = "https://arxiv.org/abs/2110.09348v1"
     assert f"[arXiv:2110.09348v1, of 2021]({address})" in page
     assert f"Draws again Figure 6a (Section 5) of [2110.09348v1]({address})." in page
+    other = told.model_copy(deep=True)
+    for figure in other.papers[0].figures:
+        figure.number += ", ours"
+    assert f"About Figure 6a (Section 5) of [2110.09348v1]({address})." in (
+        results.pages(other, tier.root)["new2030.md"].decode()
+    )
     (row,) = [line for line in page.splitlines() if '<a id="new2030/table1/many"></a>' in line]
     assert "[command](#new2030/toy)" in row
     (made,) = [line for line in page.splitlines() if '<a id="new2030/toy"></a>' in line]

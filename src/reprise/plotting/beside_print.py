@@ -74,11 +74,11 @@ def beside(printed: Axes, ours: Axes, rows: Sequence[Row], references: Mapping[s
         label, color = ("ours", colors(2)[0]) if row.learned else ("ours, did not learn", GREY)
         style: dict[str, Any] = {"marker": "o", "ms": 4, "lw": 1, "ls": "", "color": color, "label": label}
         ours.errorbar(mean, y, xerr=[[mean - low], [high - mean]], **style)
+    place: dict[str, Any] = {"transform": ours.get_yaxis_transform(), "va": "center", "fontsize": 6}
     for y, rank, low, high in ranks(rows).itertuples(name=None):
         own = f"{low}" if low == high else f"{low} to {high}"
         weight = "normal" if low <= rank <= high else "bold"
-        place = {"transform": ours.get_yaxis_transform(), "va": "center"}
-        ours.text(1.03, y, f"{rank} → {own}", fontsize=6, fontweight=weight, **place)
+        ours.text(1.03, y, f"{rank} → {own}", fontweight=weight, **place)
     ours.text(1.1, 0, "rank, printed\n→ ours", transform=ours.transAxes, fontsize=6, va="top")
     for panel in (printed, ours):
         panel.margins(x=0.12)  # more than half a diamond

@@ -213,7 +213,7 @@ def _ranked(
     return _page(maps, ends, RANKS, "not separable from half of the others", "untrained")
 
 
-def _changes(tables: Tables, task: str, params: Params, names: Sequence[str]) -> HeatMap:
+def _changes(tables: Tables, task: str, params: Params, names: list[str]) -> HeatMap:
     """What the other setting changes on a task, of the objectives of which both learned; if none did, of all,
     in grey."""
     first = standing(tables, task, "representation", list(params.methods), column="estimate")

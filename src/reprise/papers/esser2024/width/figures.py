@@ -73,9 +73,9 @@ def fig02(tables: Tables, params: Params) -> Figure:
                     (end, f"epoch {params.epochs}", END_STYLE),
                 )
             ]
-            for slope, style, height in zip(slopes, (START_STYLE, END_STYLE), (1.17, 1.03), strict=True):
-                place = {"transform": panel.transAxes, "ha": "center", "fontsize": 6.5}
-                panel.text(0.5, height, f"slope {slope}", color=style["color"], **place)
+            place: dict[str, Any] = {"transform": panel.transAxes, "ha": "center", "fontsize": 6.5}
+            for slope, line, height in zip(slopes, (START_STYLE, END_STYLE), (1.17, 1.03), strict=True):
+                panel.text(0.5, height, f"slope {slope}", color=line["color"], **place)
             opposite = end[end["up_to_sign"] < end["difference"]]
             if len(opposite):
                 style = {"color": "#d62728", "ms": 4, "label": "outputs end opposite"}
