@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.container import ErrorbarContainer
 from scipy import stats
 
 from reprise.contract.experiment import BASE
@@ -69,18 +70,12 @@ def share_y(panel, panels):
 
 
 def series(panel):
-    """The lines of several points, without grid and reference lines: label -> (x, y)."""
-    return {
-        line.get_label(): line.get_xydata().T
-        for line in panel.lines
-        if len(line.get_xdata()) > 1 and line.get_transform() == panel.transData
+    """The lines of several points, without grid and reference lines: label -> (x, y). A series with error
+    bars has its label on their container."""
+    lines = {line.get_label(): line for line in panel.lines if line.get_transform() == panel.transData} | {
+        bars.get_label(): bars[0] for bars in panel.containers if isinstance(bars, ErrorbarContainer)
     }
-
-
-def all_series(panel):
-    """`series`, and those with error bars, which have their label on the container."""
-    barred = {bars.get_label(): bars.lines[0].get_xydata().T for bars in panel.containers}
-    return {**series(panel), **barred}
+    return {label: line.get_xydata().T for label, line in lines.items() if len(line.get_xdata()) > 1}
 
 
 def where(table, **values):
@@ -91,11 +86,10 @@ def labels(panel):
     return panel.get_legend_handles_labels()[1]
 
 
-def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None, apart=1e-7):
-    """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`, or beside it by
-    the share `apart` at most; the axis is logarithmic, too, or has the scale `axis`; the band around the
-    line, or the bars on it, are the 95 % interval of Student's t, of the seeds that have a number, cut to
-    what is possible."""
+def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None):
+    """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`; the
+    axis is logarithmic, too, or has the scale `axis`; the band around the line, or the bars on it, are the
+    95 % interval of Student's t, of the seeds that have a number, cut to what is possible."""
     assert panel.get_yscale() == (axis or ("log" if log else "linear"))
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)
@@ -104,13 +98,13 @@ def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None, a
     values = wide.apply(transform)
     mean, spread, n = values.mean(axis=1), values.std(axis=1), values.count(axis=1)
     half = (stats.t.ppf(0.975, n - 1) * spread / n**0.5).fillna(0)  # one seed has no interval
-    found_x, found_y = all_series(panel)[label]
-    np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float), rtol=apart)
+    found_x, found_y = series(panel)[label]
+    np.testing.assert_allclose(found_x, wide.index.to_numpy(dtype=float))
     np.testing.assert_allclose(found_y, back(mean), rtol=1e-6, atol=1e-12)
     edges = np.concatenate([path.vertices for shade in panel.collections for path in shade.get_paths()])
     within = within or RANGES.get(y, (-np.inf, np.inf))
     low_edge, high_edge = (np.clip(back(edge), *within) for edge in (mean - half, mean + half))
-    for at, low, high in zip(found_x, low_edge, high_edge, strict=True):
+    for at, low, high in zip(wide.index, low_edge, high_edge, strict=True):
         there = edges[np.isclose(edges[:, 0], at), 1]
         for edge in (low, high):
             assert np.isclose(there, edge, rtol=1e-5, atol=1e-9).any(), (label, at)

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Affine2D
 
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
@@ -102,17 +103,18 @@ def whiskers(
     axes: Axes, table: pd.DataFrame, x: str, y: str, *, factor: float, within: Range = UNBOUNDED, **line: Any
 ) -> None:
     """Draws the means over seeds as `band` does, and their 95 % intervals as bars, beside those of other
-    series at the same places.
+    series at the same x.
 
     Args:
-        factor: by which the positions along x, a log axis, are multiplied.
+        factor: by which they stand beside it, on a log axis.
         table, within, line: as of `band`.
 
     Raises:
         RepriseError: as `band` does.
     """
     positions, mean, low, high = _intervals(table, x, y, log=False, within=within)
-    axes.errorbar(factor * positions, mean, [mean - low, high - mean], elinewidth=0.7, **line)
+    place = Affine2D().scale(factor, 1) + axes.transData  # the data stay what they are
+    axes.errorbar(positions, mean, [mean - low, high - mean], transform=place, elinewidth=0.7, **line)
 
 
 def _intervals(

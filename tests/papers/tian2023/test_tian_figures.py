@@ -195,7 +195,7 @@ def check_scores(smoke, id, rows):
         if not score.startswith("absolute_"):
             lines.insert(1, printed)
             chosen = where(base["matching"], objective=objective, activation="linear", candidates=candidates)
-            assert_mean(panel, printed, chosen, "beta", score, log=False, apart=0.3)
+            assert_mean(panel, printed, chosen, "beta", score, log=False)
         assert labels(panel) == lines
         for activation, name in names.items():
             chosen = where(
@@ -203,7 +203,7 @@ def check_scores(smoke, id, rows):
             )
             is_published = activation == "linear" and score in ("chi_plus", "chi_minus")
             shown = f"absolute_{score}" if is_published else score
-            assert_mean(panel, name, chosen, "beta", shown, log=False, apart=0.3)
+            assert_mean(panel, name, chosen, "beta", shown, log=False)
         assert panel.get_xscale() == "log"
         ours = score.startswith("absolute_")
         assert panel.figure.get_suptitle() == ("not in the paper" if ours else "as in the paper")

@@ -40,7 +40,7 @@ authors' code: |cos| for linear filters, cos for the others; the grey line has l
 activations; green: the others."""
 LINES = {"linear": "-", "relu": "-", "leaky_relu": "--", "quadratic": "-", "sigmoid": "--"}
 APART = 1.07
-"""Ratio of the positions of neighbouring activations at one beta, where their intervals would coincide."""
+"""Ratio of the places of neighbouring activations at one beta, where their intervals would coincide."""
 AS_PRINTED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
 """The line of linear filters by cos."""
 PUBLISHED, OURS = "as in the paper", "not in the paper"
