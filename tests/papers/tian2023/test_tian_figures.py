@@ -205,6 +205,11 @@ def check_scores(smoke, id, rows):
             shown = f"absolute_{score}" if is_published else score
             assert_mean(panel, name, chosen, "beta", shown, log=False)
         assert panel.get_xscale() == "log"
+        for points, *_ in panel.containers:  # each beside its beta, and in view
+            places = points.get_transform().transform(points.get_xydata())
+            assert panel.bbox.padded(1).count_contains(places) == len(places)
+            distances = abs(places - panel.transData.transform(points.get_xydata()))
+            assert distances.max() < 0.1 * panel.bbox.width
         ours = score.startswith("absolute_")
         assert panel.figure.get_suptitle() == ("not in the paper" if ours else "as in the paper")
     for part in {panel.figure for panel in panels}:
