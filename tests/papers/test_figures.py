@@ -101,10 +101,15 @@ def test_what_is_drawn_lies_inside_the_axes(id, smoke):
         assert not inside or np.mean(inside) > 0.6
 
 
+def root(panels):
+    """The figure, also of panels in a part of it."""
+    return panels[0].get_figure(root=True)
+
+
 @EACH
 def test_a_legend_names_each_series_once(id, smoke):
     panels, _, _ = drawn(id, smoke)
-    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + panels[0].figure.legends
+    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + root(panels).legends
     assert legends or all(len(labels(panel)) <= 1 for panel in panels)
     for legend in legends:
         names = [text.get_text() for text in legend.get_texts()]
@@ -120,7 +125,7 @@ def is_grey(line):
 def test_a_legend_names_every_marker_and_every_line_that_is_not_solid(id, smoke):
     """A grey line, a reference, by a grey entry."""
     panels, _, _ = drawn(id, smoke)
-    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + panels[0].figure.legends
+    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + root(panels).legends
     named = [line for legend in legends for line in legend.findobj(Line2D)]
     styles = {(line.get_linestyle(), grey) for line in named for grey in {False, is_grey(line)}}
     markers = {line.get_marker() for line in named}

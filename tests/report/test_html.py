@@ -821,6 +821,25 @@ def test_from_a_claim_one_click_leads_to_its_words_code_and_command(told: schema
     assert f'<cite><a href="{address}">' in text
 
 
+def test_a_figure_that_is_not_in_the_paper_is_about_what_it_does_not_draw_again(
+    told: schema.Report, tier: Tier
+) -> None:
+    papers = [
+        paper.model_copy(
+            update={
+                "figures": [
+                    figure.model_copy(update={"number": f"{figure.number}, ours"}) for figure in paper.figures
+                ]
+            }
+        )
+        for paper in told.papers
+    ]
+    other = told.model_copy(update={"papers": papers})
+    page = results.pages(other, tier.root)["new2030.md"].decode()
+    assert "About Figure 6a (Section 5) of " in page
+    assert "Draws again" not in page
+
+
 def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
     """Never by an extension of ours, or by a sentence about printed numbers, which nothing was run for."""
     for paper in registry.in_order():

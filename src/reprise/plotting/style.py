@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Affine2D
 
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
@@ -93,6 +94,33 @@ def band(
     Raises:
         RepriseError: if the table holds no number to draw, or for a log axis no positive one.
     """
+    positions, mean, low, high = _intervals(table, x, y, log=log, within=within)
+    (curve,) = axes.plot(positions, mean, **line)
+    axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
+
+
+def whiskers(
+    axes: Axes, table: pd.DataFrame, x: str, y: str, *, factor: float, within: Range = UNBOUNDED, **line: Any
+) -> None:
+    """Draws the means over seeds as `band` does, and their 95 % intervals as bars, beside those of other
+    series at the same x.
+
+    Args:
+        factor: by which they stand beside it, on a log axis.
+        table, within, line: as of `band`.
+
+    Raises:
+        RepriseError: as `band` does.
+    """
+    positions, mean, low, high = _intervals(table, x, y, log=False, within=within)
+    place = Affine2D().scale(factor, 1) + axes.transData  # the data stay what they are
+    axes.errorbar(positions, mean, [mean - low, high - mean], transform=place, elinewidth=0.7, **line)
+
+
+def _intervals(
+    table: pd.DataFrame, x: str, y: str, *, log: bool, within: Range
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each x, in order: the x, the mean of y over seeds, and the bounds of its 95 % interval."""
     rows = table[table[x].notna() & (table[y] > 0 if log else table[y].notna())]
     if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
@@ -102,9 +130,7 @@ def band(
     samples = np.split(values[np.argsort(group, kind="stable")], ends[:-1])
     limits = np.array([bounds(sample) for sample in samples])
     mean, low, high = (np.exp(limits) if log else limits).T
-    (curve,) = axes.plot(positions, mean, **line)
-    low, high = np.clip((low, high), *within)
-    axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
+    return positions, mean, *np.clip((low, high), *within)
 
 
 def drawable(values: Drawn, what: str) -> Drawn:

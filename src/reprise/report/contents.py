@@ -149,7 +149,7 @@ def lead(caption: str) -> tuple[str, str]:
 
 
 def redrawn(paper: Shown, figure: str) -> list[Item]:
-    """The lines of a paper's contents that a figure or table draws again."""
+    """The lines of a paper's contents that a figure or table draws again, or is about."""
     return [item for section in paper.sections for item in section.items if figure in item.figures]
 
 

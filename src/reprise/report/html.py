@@ -15,6 +15,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from reprise.contract.experiment import is_in_paper
 from reprise.engine.configured import Tier
 from reprise.evidence.comparison import (
     COLLAPSED,
@@ -200,7 +201,8 @@ def _environment() -> jinja2.Environment:
 
 
 def environment(**more: Any) -> jinja2.Environment:
-    """The report's templates, with the filters that all pages use; `more` are other options of jinja2."""
+    """The report's templates, with what all pages use of filters and tests; `more` are other options of
+    jinja2."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         undefined=jinja2.StrictUndefined,
@@ -227,6 +229,7 @@ def environment(**more: Any) -> jinja2.Environment:
         "lead": contents.lead,
         "redrawn": contents.redrawn,
     }
+    made.tests["in_paper"] = is_in_paper
     return made
 
 
