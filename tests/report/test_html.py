@@ -552,10 +552,10 @@ def test_errata_link_to_what_showed_them(tier: Tier, page: Page) -> None:
     assert "#new2030/eq3/less" in page.links
     assert "#erratum:new2030/eq3/less" in page.links
     rows = {row[0]: row[1:] for row in page.rows if row}
-    shown = rows["Equation 3 new2030/eq3/less"]
-    assert shown[:3] == ["a < b", "b is less, a > b", "false as printed"]
-    assert "new2030/eq3/less ✗ a counterexample" in shown[3]
-    assert rows["Section 2 new2030/typo"] == ["teh", "the", "misprint", "reading"]
+    shown = rows["Equation 3 false as printed · new2030/eq3/less"]
+    assert shown[:2] == ["a < b", "b is less, a > b"]
+    assert "new2030/eq3/less ✗ a counterexample" in shown[2]
+    assert rows["Section 2 misprint · new2030/typo"] == ["teh", "the", "reading"]
     found = load(tier)["papers"][0]["errata"]
     assert [(each["id"], each["changes_result"]) for each in found] == [
         ("new2030/eq3/less", True),
