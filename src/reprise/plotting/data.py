@@ -269,15 +269,6 @@ class _Panel:
                 self._add(_Mark(line, series, color, box, x, y))
         return True
 
-    def _crossing(self, line: Line2D) -> None:
-        """Adds a straight line along an axis: an interval if it crosses a mark, and else its points."""
-        points = np.asarray(line.get_xydata(), dtype=float)
-        along = "y" if np.ptp(points[:, 0]) == 0 else "x"
-        at, (low, high) = points[0, along == "x"], np.sort(points[:, along == "y"])[[0, -1]]
-        if not self._join(along, at, low, high, lambda mark: low < getattr(mark, along) < high):
-            for (x, y), box in zip(points.tolist(), self._points(points), strict=True):
-                self._add(_Mark(line, "", _color(line.get_color()), box, x, y))
-
     def _bars(self, container: BarContainer) -> None:
         own = _own(container.get_label())
         for bar in container.patches:
@@ -404,12 +395,10 @@ class _Panel:
     # The table.
 
     def _written(self) -> Iterator[dict[str, str]]:
-        nameless = list(
-            dict.fromkeys(id(mark.artist) for mark in self.marks if not mark.series and isnan(mark.value))
+        nameless = dict.fromkeys(
+            id(mark.artist) for mark in self.marks if not mark.series and isnan(mark.value)
         )
-        numbers = (
-            {id: f"series {number}" for number, id in enumerate(nameless, 1)} if len(nameless) > 1 else {}
-        )
+        numbers = {id: f"series {number}" for number, id in enumerate(nameless, 1) if len(nameless) > 1}
         name = {"x": _namer(self.axes.xaxis), "y": _namer(self.axes.yaxis)}
         for mark in self.marks:
             row = dict.fromkeys(COLUMNS[1:], "")
@@ -437,10 +426,8 @@ class _Panel:
             low, high = np.clip(low, *edge), np.clip(high, *edge)
         middle, size = (low + high) / 2, high - low
         numbers = middle[0], figure.bbox.height - middle[1], size[0], size[1]
-        points = [
-            round(float(number) * 72 / figure.dpi, 6) for number in numbers
-        ]  # without a layout's last bits
-        texts = [f"{number:.2f}" for number in points]
+        # Rounded twice: the last bits of a layout, which differ from one run to the next, decide no digit.
+        texts = [f"{round(float(number) * 72 / figure.dpi, 6):.2f}" for number in numbers]
         return dict(zip(PLACE, [*texts[:2], *(text if any(size) else "" for text in texts[2:])], strict=True))
 
 
