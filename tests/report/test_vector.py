@@ -1,4 +1,4 @@
-"""A figure's SVG in the page shows what matplotlib drew, with ids of its own, in visible colours; the page says
+"""A figure's SVG in the page shows what matplotlib drew, with ids of its own, in visible colours; beside it is
 what each mark is."""
 
 import base64
