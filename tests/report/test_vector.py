@@ -1,5 +1,5 @@
-"""A figure's SVG in the page shows what matplotlib drew, with ids of its own, in visible colours; beside it is
-what each mark is."""
+"""A figure's SVG in the page shows what matplotlib drew, with ids of its own and in visible colours, and what
+each mark is."""
 
 import base64
 import json

@@ -256,7 +256,7 @@ class _Panel:
         if not len(points):
             return True
         series = name or self._series(line)
-        is_data = line.get_transform().contains_branch_seperately(self.axes.transData)
+        is_data = line.get_transform().contains_branch_separately(self.axes.transData)
         if not all(is_data):
             if series and any(is_data):
                 x, y = (points[0, axis] if is_data[axis] else nan for axis in (0, 1))
@@ -382,7 +382,7 @@ class _Panel:
 
     def _strip(self, patch: Rectangle) -> None:
         """Adds what `axvspan` and `axhspan` draw."""
-        is_data = patch.get_transform().contains_branch_seperately(self.axes.transData)
+        is_data = patch.get_transform().contains_branch_separately(self.axes.transData)
         if is_data[0] != is_data[1]:
             along = "x" if is_data[0] else "y"
             start, size = (
