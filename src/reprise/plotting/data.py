@@ -65,6 +65,7 @@ def data_of(figure: Figure) -> list[dict[str, str]]:
     names, labels = _panel_names(panels), _labels_of_looks(figure)
     rows = []
     for axes, name in zip(panels, names, strict=True):
+        axes.get_xlim()  # which autoscales, if nothing has yet
         locate = axes.get_axes_locator()
         axes.apply_aspect(locate(axes, None) if locate else None)
         rows += [{"panel": name, **row} for row in _Panel(axes, labels).rows()]
@@ -209,7 +210,11 @@ class _Panel:
         for container in self.axes.containers:
             if isinstance(container, BarContainer):
                 self._bars(container)
-        lines = [line for line in self.axes.lines if line not in parts and line.get_visible()]
+        lines = [
+            line
+            for line in self.axes.lines
+            if line not in parts and line.get_visible() and (line in names or _is_drawn(line))
+        ]
         crossing = [line for line in lines if not self._line(line, names.get(line, ""))]
         for collection in self.axes.collections:
             if isinstance(collection, QuadMesh):
@@ -250,8 +255,6 @@ class _Panel:
     def _line(self, line: Line2D, name: str) -> bool:
         """Adds a line's points, or it as a whole if it crosses the panel and has a name. Does nothing and
         returns False for a nameless straight line along an axis, which may be an interval."""
-        if line.get_linestyle() in NOTHING and line.get_marker() in NOTHING:
-            return True
         points, color = np.asarray(line.get_xydata(), dtype=float), _color(line.get_color())
         if not len(points):
             return True
@@ -340,8 +343,7 @@ class _Panel:
         """Adds a straight line along an axis: an interval if it crosses a mark, and else its points."""
         points = np.asarray(line.get_xydata(), dtype=float)
         along = "y" if np.ptp(points[:, 0]) == 0 else "x"
-        at, values = float(points[0, along == "x"]), points[:, along == "y"]
-        ends = [float(values.min()), float(values.max())]
+        at, ends = _straight(points, along)
         color = _color(line.get_color())
         crossed = [each for each in self._free(along, at) if ends[0] < getattr(each, along) < ends[1]]
         if crossed:
@@ -361,7 +363,7 @@ class _Panel:
             color = _color(collection.get_edgecolor()[0])
             for segment in collection.get_segments():
                 if np.shape(segment) == (2, 2) and np.isfinite(segment).all():
-                    at, ends = float(segment[0, along == "x"]), np.sort(segment[:, along == "y"]).tolist()
+                    at, ends = _straight(segment, along)
                     of = [
                         each
                         for each in self._free(along, at)
@@ -431,9 +433,19 @@ class _Panel:
         return dict(zip(PLACE, [*texts[:2], *(text if any(size) else "" for text in texts[2:])], strict=True))
 
 
+def _straight(points: np.ndarray, along: str) -> tuple[float, list[float]]:
+    """Where a line along an axis lies on the other one, and its ends from low to high."""
+    axis = "xy".index(along)
+    return float(points[0, 1 - axis]), [float(points[:, axis].min()), float(points[:, axis].max())]
+
+
 def _key(value: float) -> str:
     """A value without its last bits, by which what lies at one place is found."""
     return f"{value + 0.0:.9g}"
+
+
+def _is_drawn(line: Line2D) -> bool:
+    return line.get_linestyle() not in NOTHING or line.get_marker() not in NOTHING
 
 
 def _own(label: Any) -> str:
