@@ -141,8 +141,18 @@ def cells_of(table):
 
 def test_a_heat_map_of_seaborn_has_a_row_a_cell(saved):
     figure, axes = panel()
-    sns.heatmap(CELLS, ax=axes, annot=True)
+    sns.heatmap(CELLS, ax=axes)
     assert cells_of(saved(figure)) == NAMED
+
+
+def test_what_is_written_in_a_cell_stands_beside_its_value(saved):
+    """Also in a cell without a colour."""
+    figure, axes = panel()
+    sns.heatmap(CELLS, ax=axes, annot=np.array([["none", "1.5 ✓", "x"], ["2", "-3\nof 4", "4"]]), fmt="")
+    axes.text(2.5, 0.5, "diverged")
+    found = saved(figure)
+    assert list(found["text"]) == ["none", "1.5 ✓", "diverged", "2", "-3 of 4", "4"]
+    assert list(found["value"]) == ["0", "1.5", "", "2", "-3.25", "4"]
 
 
 @pytest.mark.parametrize("origin", ["upper", "lower"])

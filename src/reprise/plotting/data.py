@@ -26,8 +26,9 @@ from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
-COLUMNS = ("panel", "series", "x", "y", "low", "high", "x_low", "x_high", "row", "column", "value")
-"""Of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x."""
+COLUMNS = ("panel", "series", "x", "y", "low", "high", "x_low", "x_high", "row", "column", "value", "text")
+"""Of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x. The last four are a
+cell's: where it stands, the number of its colour, and what is written in it."""
 PLACE = ("left", "top", "width", "height")
 """The columns that say where a mark is: its middle from the top left corner of the drawing, and its size, in
 points; empty for a mark beyond its panel's edge."""
@@ -182,6 +183,8 @@ class _Mark:
     x_low: float = nan
     x_high: float = nan
     value: float = nan
+    text: str = ""
+    is_cell: bool = False
 
 
 BOUNDS = {"x": ("x_low", "x_high"), "y": ("low", "high")}
@@ -309,11 +312,15 @@ class _Panel:
         """
         if np.ndim(values) != 2:  # a picture's pixels have no values
             return
+        texts = [each for each in self.axes.texts if each.get_transform() == self.axes.transData]
+        written = {tuple(map(_key, each.get_position())): each.get_text() for each in texts}
         for (row, column), value in np.ndenumerate(np.ma.filled(np.ma.asarray(values, dtype=float), nan)):
-            x, y = columns[column : column + 2], rows[row : row + 2]
-            if isfinite(value):
-                box = self._box(x[0], y[0], x[1], y[1])
-                self._add(_Mark(artist, "", "", box, float(x.mean()), float(y.mean()), value=float(value)))
+            left, right, first, last = *columns[column : column + 2], *rows[row : row + 2]
+            x, y = float(left + right) / 2, float(first + last) / 2
+            text = _plain(written.get((_key(x), _key(y)), ""))
+            if text or isfinite(value):
+                box = self._box(left, first, right, last)
+                self._add(_Mark(artist, "", "", box, x, y, value=float(value), text=text, is_cell=True))
 
     # Intervals.
 
@@ -398,14 +405,14 @@ class _Panel:
 
     def _written(self) -> Iterator[dict[str, str]]:
         nameless = dict.fromkeys(
-            id(mark.artist) for mark in self.marks if not mark.series and isnan(mark.value)
+            id(mark.artist) for mark in self.marks if not mark.series and not mark.is_cell
         )
         numbers = {id: f"series {number}" for number, id in enumerate(nameless, 1) if len(nameless) > 1}
         name = {"x": _namer(self.axes.xaxis), "y": _namer(self.axes.yaxis)}
         for mark in self.marks:
             row = dict.fromkeys(COLUMNS[1:], "")
             row["series"] = _plain(mark.series) or numbers.get(id(mark.artist), "")
-            if isnan(mark.value):
+            if not mark.is_cell:
                 row |= {
                     each: name[axis](getattr(mark, each))
                     for axis, bounds in BOUNDS.items()
@@ -413,6 +420,7 @@ class _Panel:
                 }
             else:
                 row |= {"row": name["y"](mark.y), "column": name["x"](mark.x), "value": _number(mark.value)}
+                row["text"] = mark.text
             yield row | self._place(mark)
 
     def _place(self, mark: _Mark) -> dict[str, str]:

@@ -150,10 +150,11 @@ def values(file: Path) -> str:
 
 
 def _said(row: dict[str, str]) -> str:
-    """What a mark is, with four digits of a number: `x, y`, each with its interval; `row, column: value`."""
+    """What a mark is, with four digits of a number: `x, y`, each with its interval; of a cell `row,
+    column` and what is written in it, or the number of its colour."""
     short = {name: _four_digits(text) for name, text in row.items()}
-    if short.get("value"):
-        return f"{short['row']}, {short['column']}: {short['value']}"
+    if cell := row.get("text") or short.get("value"):
+        return f"{short['row']}, {short['column']}: {cell}"
     said = []
     for axis, low, high in (("x", "x_low", "x_high"), ("y", "low", "high")):
         interval = f"[{short[low]}, {short[high]}]" if short.get(low) else ""
