@@ -314,12 +314,14 @@ class _Panel:
             return
         texts = [each for each in self.axes.texts if each.get_transform() == self.axes.transData]
         written = {tuple(map(_key, each.get_position())): each.get_text() for each in texts}
+        across = self.axes.transData.transform([(column, rows[0]) for column in columns])[:, 0]
+        down = self.axes.transData.transform([(columns[0], row) for row in rows])[:, 1]
+        xs, ys = ((edges[1:] + edges[:-1]).astype(float) / 2 for edges in (columns, rows))
         for (row, column), value in np.ndenumerate(np.ma.filled(np.ma.asarray(values, dtype=float), nan)):
-            left, right, first, last = *columns[column : column + 2], *rows[row : row + 2]
-            x, y = float(left + right) / 2, float(first + last) / 2
-            text = _plain(written.get((_key(x), _key(y)), ""))
+            x, y = float(xs[column]), float(ys[row])
+            text = _plain(written[_key(x), _key(y)]) if (_key(x), _key(y)) in written else ""
             if text or isfinite(value):
-                box = self._box(left, first, right, last)
+                box = np.array([across[column : column + 2], down[row : row + 2]]).T
                 self._add(_Mark(artist, "", "", box, x, y, value=float(value), text=text, is_cell=True))
 
     # Intervals.
@@ -409,7 +411,7 @@ class _Panel:
         )
         numbers = {id: f"series {number}" for number, id in enumerate(nameless, 1) if len(nameless) > 1}
         name = {"x": _namer(self.axes.xaxis), "y": _namer(self.axes.yaxis)}
-        for mark in self.marks:
+        for mark, place in zip(self.marks, self._places(), strict=True):
             row = dict.fromkeys(COLUMNS[1:], "")
             row["series"] = _plain(mark.series) or numbers.get(id(mark.artist), "")
             if not mark.is_cell:
@@ -421,24 +423,25 @@ class _Panel:
             else:
                 row |= {"row": name["y"](mark.y), "column": name["x"](mark.x), "value": _number(mark.value)}
                 row["text"] = mark.text
-            yield row | self._place(mark)
+            yield row | place
 
-    def _place(self, mark: _Mark) -> dict[str, str]:
-        """Where a mark is, in points; empty if that is beyond its panel. What a clip leaves of it counts."""
-        figure = self.axes.get_figure(root=True)
-        edge = self.axes.bbox.get_points()
-        low, high = np.sort(mark.box, axis=0)
-        if not np.isfinite(mark.box).all():
-            return dict.fromkeys(PLACE, "")
-        if getattr(mark.artist, "get_clip_on", lambda: True)():  # containers are clipped
-            if (high < edge[0] - 0.5).any() or (low > edge[1] + 0.5).any():
-                return dict.fromkeys(PLACE, "")
-            low, high = np.clip(low, *edge), np.clip(high, *edge)
-        middle, size = (low + high) / 2, high - low
-        numbers = middle[0], figure.bbox.height - middle[1], size[0], size[1]
+    def _places(self) -> Iterator[dict[str, str]]:
+        """Where each mark is, or what a clip leaves of it, in points; empty if that is beyond its panel."""
+        figure, (start, end) = self.axes.get_figure(root=True), self.axes.bbox.get_points()
+        boxes = np.sort(np.array([mark.box for mark in self.marks]).reshape(-1, 2, 2), axis=1)
+        cut = np.clip(boxes, start, end)
+        outside = (np.abs(boxes - cut).min(axis=1) > 0.5).any(axis=1)
+        # Containers are clipped.
+        clipped = np.array([getattr(mark.artist, "get_clip_on", lambda: True)() for mark in self.marks], bool)
+        low, high = np.where(clipped[:, None, None], cut, boxes).swapaxes(0, 1)
+        top = figure.bbox.height - (low + high)[:, 1:] / 2
+        numbers = np.hstack([(low + high)[:, :1] / 2, top, high - low]) * 72 / figure.dpi
+        shown = np.isfinite(boxes).all(axis=(1, 2)) & ~(outside & clipped)
         # Rounded twice: the last bits of a layout, which differ from one run to the next, decide no digit.
-        texts = [f"{round(float(number) * 72 / figure.dpi, 6):.2f}" for number in numbers]
-        return dict(zip(PLACE, [*texts[:2], *(text if any(size) else "" for text in texts[2:])], strict=True))
+        for is_shown, row in zip(shown, numbers.round(6).tolist(), strict=True):
+            texts = [f"{number:.2f}" for number in row]
+            texts = texts if any(row[2:]) else [*texts[:2], "", ""]
+            yield dict(zip(PLACE, texts if is_shown else [""] * len(PLACE), strict=True))
 
 
 def _straight(points: np.ndarray, along: str) -> tuple[float, list[float]]:

@@ -51,8 +51,8 @@ SHAPES = {"viewBox": BOX, "d": PATH, HREF: PICTURE}
 """What the values of these attributes match; those of the others match `PLAIN`."""
 
 
-NEAR = 1.0
-"""Points between two marks of a series that a page tells apart."""
+NEAR = 2.0
+"""Points between two marks of a series that a page tells apart: a pointer hardly does."""
 
 
 class Foreign(Exception):
@@ -113,8 +113,8 @@ def is_heat_map(file: Path) -> bool:
 def values(file: Path) -> str:
     """What a figure shows where, for `report.js`: JSON of its series' names and of a list for each mark,
     compressed as `Vector.content` is. The list holds what the mark is (`0.5, 71.2 [70, 72]`), the number of
-    its series, its left and top in points, and its width and height if it has a size. Of a series' marks
-    less than `NEAR` apart there is the first.
+    its series, its left and top in points, and its width and height if it has a size. Of a series'
+    points in one square of `NEAR` it holds the first, and no cell or bar that is smaller than that.
 
     Args:
         file: as `plotting.data.save_data` writes it; without the file the text is empty.
@@ -126,23 +126,20 @@ def values(file: Path) -> str:
         return ""
     names: dict[str, int] = {}
     found: list[list[str | float]] = []
-    before: dict[str, tuple[float, float]] = {}
+    taken: set[tuple[int, int, int]] = set()
     try:
         with file.open(encoding="utf-8", newline="") as stream:
             for row in csv.DictReader(stream):
                 if not row["left"]:
                     continue
                 name = ", ".join(filter(None, (row["panel"], row["series"])))
-                left, top = place = float(row["left"]), float(row["top"])
-                size = [round(float(row[side]), 1) for side in ("width", "height") if row.get(side)]
-                if (
-                    not size
-                    and name in before
-                    and max(abs(a - b) for a, b in zip(place, before[name], strict=True)) < NEAR
-                ):
-                    continue
-                before[name] = place
                 number = names.setdefault(name, len(names))
+                left, top = float(row["left"]), float(row["top"])
+                size = [round(float(row[side]), 1) for side in ("width", "height") if row.get(side)]
+                spot = number, round(left / NEAR), round(top / NEAR)
+                if max(size) < NEAR if size else spot in taken:
+                    continue
+                taken.add(spot)
                 found.append([_said(row), number, round(left, 1), round(top, 1), *size])
     except (LookupError, ValueError, TypeError, csv.Error) as error:
         raise Foreign(f"damaged, not a figure's data ({error})") from None
