@@ -7,9 +7,11 @@ a named line or strip across its panel.
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import isfinite, isnan, nan
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 from unicodedata import numeric
@@ -32,6 +34,7 @@ cell's: where it stands, the number of its colour, and what is written in it."""
 PLACE = ("left", "top", "width", "height")
 """The columns that say where a mark is: its middle from the top left corner of the drawing, and its size, in
 points; empty for a mark beyond its panel's edge."""
+EMPTY = dict.fromkeys(COLUMNS + PLACE, "")
 ALWAYS = {"panel", "series", "left", "top"}
 """The columns that a table has even if they are empty."""
 NOTHING = ("None", "none", "", " ", None)
@@ -50,9 +53,7 @@ def save_data(figure: Figure, file: Path) -> None:
     rows = data_of(figure)
     used = [name for name in COLUMNS + PLACE if name in ALWAYS or any(row[name] for row in rows)]
     with file.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.DictWriter(stream, used, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+        csv.writer(stream, lineterminator="\n").writerows([used, *map(itemgetter(*used), rows)])
 
 
 def data_of(figure: Figure) -> list[dict[str, str]]:
@@ -69,7 +70,7 @@ def data_of(figure: Figure) -> list[dict[str, str]]:
         axes.get_xlim()  # which autoscales, if nothing has yet
         locate = axes.get_axes_locator()
         axes.apply_aspect(locate(axes, None) if locate else None)
-        rows += [{"panel": name, **row} for row in _Panel(axes, labels).rows()]
+        rows += [{**row, "panel": name} for row in _Panel(axes, labels).rows()]
     return rows
 
 
@@ -169,13 +170,13 @@ class _Mark:
     """A mark, with numbers as the axes have them.
 
     Attributes:
-        box: its corners in pixels of the figure, [2, 2].
+        box: x and y of two opposite corners in pixels of the figure.
     """
 
     artist: Any
     series: str
     color: str
-    box: np.ndarray
+    box: Sequence[float]
     x: float = nan
     y: float = nan
     low: float = nan
@@ -246,12 +247,13 @@ class _Panel:
         for axis in BOUNDS:
             self.at[axis, _key(getattr(mark, axis))].append(mark)
 
-    def _points(self, points: np.ndarray) -> np.ndarray:
+    def _points(self, points: np.ndarray) -> list[list[float]]:
         """Points in the data's coordinates, [n, 2], as boxes of no size."""
-        return np.repeat(self.axes.transData.transform(points)[:, None], 2, axis=1)
+        return np.tile(self.axes.transData.transform(points), 2).tolist()
 
-    def _box(self, x: float, y: float, right: float, top: float) -> np.ndarray:
-        return self.axes.transData.transform([(x, y), (right, top)])
+    def _box(self, *corners: tuple[float, float]) -> list[float]:
+        """The box with these two corners in the data's coordinates."""
+        return self.axes.transData.transform(corners).ravel().tolist()
 
     # What is drawn.
 
@@ -266,7 +268,8 @@ class _Panel:
         if not all(is_data):
             if series and any(is_data):
                 x, y = (points[0, axis] if is_data[axis] else nan for axis in (0, 1))
-                self._add(_Mark(line, series, color, line.get_transform().transform(points[[0, -1]]), x, y))
+                box = line.get_transform().transform(points[[0, -1]]).ravel()
+                self._add(_Mark(line, series, color, box, x, y))
             return True
         if not series and line.get_marker() in NOTHING and (np.ptp(points, axis=0) == 0).sum() == 1:
             return False
@@ -283,7 +286,7 @@ class _Panel:
                 continue
             middle = left + width / 2, low + height / 2
             x, y = (width, middle[1]) if container.orientation == "horizontal" else (middle[0], height)
-            box = self._box(left, low, left + width, low + height)
+            box = self._box((left, low), (left + width, low + height))
             self._add(_Mark(container, own or self._series(bar), _color(bar.get_facecolor()), box, x, y))
 
     def _cloud(self, cloud: PathCollection) -> None:
@@ -321,7 +324,7 @@ class _Panel:
             x, y = float(xs[column]), float(ys[row])
             text = _plain(written[_key(x), _key(y)]) if (_key(x), _key(y)) in written else ""
             if text or isfinite(value):
-                box = np.array([across[column : column + 2], down[row : row + 2]]).T
+                box = across[column], down[row], across[column + 1], down[row + 1]
                 self._add(_Mark(artist, "", "", box, x, y, value=float(value), text=text, is_cell=True))
 
     # Intervals.
@@ -342,8 +345,8 @@ class _Panel:
         """
         if not of:
             points = [(at, end) if along == "y" else (end, at) for end in ends]
-            box, place = self.axes.transData.transform(points), {"x" if along == "y" else "y": at}
-            of = [_Mark(artist, series, color, box, **place)]
+            place = {"x" if along == "y" else "y": at}
+            of = [_Mark(artist, series, color, self._box(*points), **place)]
             self._add(of[0])
         for name, end in zip(BOUNDS[along], ends, strict=True):
             setattr(of[0], name, end)
@@ -400,7 +403,7 @@ class _Panel:
                 (patch.get_x(), patch.get_width()) if is_data[0] else (patch.get_y(), patch.get_height())
             )
             values = dict(zip(BOUNDS[along], sorted((start, start + size)), strict=True))
-            box = patch.get_window_extent().get_points()
+            box = patch.get_window_extent().extents
             self._add(_Mark(patch, _own(patch.get_label()), _color(patch.get_facecolor()), box, **values))
 
     # The table.
@@ -410,20 +413,18 @@ class _Panel:
             id(mark.artist) for mark in self.marks if not mark.series and not mark.is_cell
         )
         numbers = {id: f"series {number}" for number, id in enumerate(nameless, 1) if len(nameless) > 1}
-        name = {"x": _namer(self.axes.xaxis), "y": _namer(self.axes.yaxis)}
+        names, plain = {"x": _namer(self.axes.xaxis), "y": _namer(self.axes.yaxis)}, cache(_plain)
         for mark, place in zip(self.marks, self._places(), strict=True):
-            row = dict.fromkeys(COLUMNS[1:], "")
-            row["series"] = _plain(mark.series) or numbers.get(id(mark.artist), "")
-            if not mark.is_cell:
-                row |= {
-                    each: name[axis](getattr(mark, each))
-                    for axis, bounds in BOUNDS.items()
-                    for each in (axis, *bounds)
-                }
+            row = {**EMPTY, **place, "series": plain(mark.series) or numbers.get(id(mark.artist), "")}
+            if mark.is_cell:
+                row |= {"row": names["y"](mark.y), "column": names["x"](mark.x), "text": mark.text}
+                row["value"] = _number(mark.value)
             else:
-                row |= {"row": name["y"](mark.y), "column": name["x"](mark.x), "value": _number(mark.value)}
-                row["text"] = mark.text
-            yield row | place
+                for axis, bounds in BOUNDS.items():
+                    for column in (axis, *bounds):
+                        if not isnan(value := getattr(mark, column)):
+                            row[column] = names[axis](value)
+            yield row
 
     def _places(self) -> Iterator[dict[str, str]]:
         """Where each mark is, or what a clip leaves of it, in points; empty if that is beyond its panel."""
