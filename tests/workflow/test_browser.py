@@ -153,11 +153,11 @@ def plotted(visit, report):
     for view in page.papers:
         page.go(view)
         page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
-        for link in page.tab.locator(f"#{view} figcaption a[href$='.csv']").all():
-            figure = page.tab.locator("figure").filter(has=link)
-            with (report.parent / unquote(link.get_attribute("href"))).open(encoding="utf-8") as file:
+        for figure in page.tab.locator(f"#{view} figure").filter(has=page.tab.locator(".plate svg")).all():
+            data = figure.locator("figcaption a[href$='.csv']").get_attribute("href")
+            with (report.parent / unquote(data)).open(encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
-            if figure.locator(".plate svg").count() and "width" not in rows[0] and len(rows) > 20:
+            if "width" not in rows[0] and 20 < len(rows) < 500:
                 return page, figure, alone(rows)
     pytest.fail("no figure of points alone")
 

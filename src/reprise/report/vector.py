@@ -124,7 +124,7 @@ def values(file: Path) -> str:
     """
     if not file.is_file():
         return ""
-    names: dict[str, int] = {}
+    names: dict[tuple[str, str], int] = {}
     found: list[list[str | float]] = []
     taken: set[tuple[int, int, int]] = set()
     try:
@@ -132,8 +132,7 @@ def values(file: Path) -> str:
             for row in csv.DictReader(stream):
                 if not row["left"]:
                     continue
-                name = ", ".join(filter(None, (row["panel"], row["series"])))
-                number = names.setdefault(name, len(names))
+                number = names.setdefault((row["panel"], row["series"]), len(names))
                 left, top = float(row["left"]), float(row["top"])
                 size = [round(float(row[side]), 1) for side in ("width", "height") if row.get(side)]
                 spot = number, round(left / NEAR), round(top / NEAR)
@@ -143,7 +142,9 @@ def values(file: Path) -> str:
                 found.append([_said(row), number, round(left, 1), round(top, 1), *size])
     except (LookupError, ValueError, TypeError, csv.Error) as error:
         raise Foreign(f"damaged, not a figure's data ({error})") from None
-    return compressed(json.dumps([list(names), found], ensure_ascii=False, separators=(",", ":")))
+    first = len({panel for panel, _ in names}) == 1  # a figure of one panel needs no name of it
+    series = [", ".join(filter(None, name[first:])) for name in names]
+    return compressed(json.dumps([series, found], ensure_ascii=False, separators=(",", ":")))
 
 
 def _said(row: dict[str, str]) -> str:
