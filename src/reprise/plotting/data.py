@@ -24,7 +24,6 @@ from matplotlib.collections import Collection, FillBetweenPolyCollection, PathCo
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 
@@ -68,13 +67,13 @@ def data_of(figure: Figure) -> list[dict[str, str]]:
     rows = []
     for axes, name in zip(panels, names, strict=True):
         axes.get_xlim()  # which autoscales, if nothing has yet
-        locate = axes.get_axes_locator()
+        locate: Any = axes.get_axes_locator()
         axes.apply_aspect(locate(axes, None) if locate else None)
         rows += [{**row, "panel": name} for row in _Panel(axes, labels).rows()]
     return rows
 
 
-def _panel_names(panels: list[Axes]) -> list[str]:
+def _panel_names(panels: Sequence[Any]) -> list[str]:
     titles = [
         _plain(" ".join(filter(None, map(axes.get_title, ("left", "center", "right"))))) for axes in panels
     ]
@@ -113,7 +112,7 @@ def _looks(artist: Any) -> Iterator[tuple[str, ...]]:
         yield from _looks(next(iter(artist), None))
 
 
-def _labels_of_looks(figure: Figure) -> dict[tuple[str, ...], str]:
+def _labels_of_looks(figure: Any) -> dict[tuple[str, ...], str]:
     """What has a look, by the labels of the figure's artists and its legends; without those of two labels."""
     labelled = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     for legend in [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]:
@@ -176,7 +175,7 @@ class _Mark:
     artist: Any
     series: str
     color: str
-    box: Sequence[float]
+    box: Any
     x: float = nan
     y: float = nan
     low: float = nan
@@ -268,8 +267,8 @@ class _Panel:
         if not all(is_data):
             if series and any(is_data):
                 x, y = (points[0, axis] if is_data[axis] else nan for axis in (0, 1))
-                box = line.get_transform().transform(points[[0, -1]]).ravel()
-                self._add(_Mark(line, series, color, box, x, y))
+                ends = line.get_transform().transform(points[[0, -1]]).ravel()
+                self._add(_Mark(line, series, color, ends, x, y))
             return True
         if not series and line.get_marker() in NOTHING and (np.ptp(points, axis=0) == 0).sum() == 1:
             return False
@@ -293,7 +292,7 @@ class _Panel:
         """Adds the points of a scatter plot."""
         if not cloud.get_offset_transform().contains_branch(self.axes.transData):
             return
-        points = np.ma.filled(np.ma.asarray(cloud.get_offsets(), dtype=float), nan)
+        points: np.ndarray = np.ma.filled(np.ma.asarray(cloud.get_offsets(), dtype=float), nan)
         colors, own = [_color(each) for each in cloud.get_facecolor()] or [""], _own(cloud.get_label())
         for index, ((x, y), box) in enumerate(zip(points.tolist(), self._points(points), strict=True)):
             if isfinite(x) and isfinite(y):
@@ -320,7 +319,8 @@ class _Panel:
         across = self.axes.transData.transform([(column, rows[0]) for column in columns])[:, 0]
         down = self.axes.transData.transform([(columns[0], row) for row in rows])[:, 1]
         xs, ys = ((edges[1:] + edges[:-1]).astype(float) / 2 for edges in (columns, rows))
-        for (row, column), value in np.ndenumerate(np.ma.filled(np.ma.asarray(values, dtype=float), nan)):
+        numbers: np.ndarray = np.ma.filled(np.ma.asarray(values, dtype=float), nan)
+        for (row, column), value in np.ndenumerate(numbers):
             x, y = float(xs[column]), float(ys[row])
             text = _plain(written[_key(x), _key(y)]) if (_key(x), _key(y)) in written else ""
             if text or isfinite(value):
@@ -345,7 +345,7 @@ class _Panel:
         """
         if not of:
             points = [(at, end) if along == "y" else (end, at) for end in ends]
-            place = {"x" if along == "y" else "y": at}
+            place: dict[str, Any] = {"x" if along == "y" else "y": at}
             of = [_Mark(artist, series, color, self._box(*points), **place)]
             self._add(of[0])
         for name, end in zip(BOUNDS[along], ends, strict=True):
@@ -383,7 +383,7 @@ class _Panel:
                     ]
                     self._interval(container, series, color, along, at, ends, of)
 
-    def _band(self, band: FillBetweenPolyCollection) -> None:
+    def _band(self, band: Any) -> None:
         """Adds the ends of a band to the line of its colour."""
         color, along = _color(band.get_facecolor()[0]), "y" if band.t_direction == "x" else "x"
         for path in band.get_paths():
@@ -402,7 +402,7 @@ class _Panel:
             start, size = (
                 (patch.get_x(), patch.get_width()) if is_data[0] else (patch.get_y(), patch.get_height())
             )
-            values = dict(zip(BOUNDS[along], sorted((start, start + size)), strict=True))
+            values: dict[str, Any] = dict(zip(BOUNDS[along], sorted((start, start + size)), strict=True))
             box = patch.get_window_extent().extents
             self._add(_Mark(patch, _own(patch.get_label()), _color(patch.get_facecolor()), box, **values))
 
@@ -428,7 +428,8 @@ class _Panel:
 
     def _places(self) -> Iterator[dict[str, str]]:
         """Where each mark is, or what a clip leaves of it, in points; empty if that is beyond its panel."""
-        figure, (start, end) = self.axes.get_figure(root=True), self.axes.bbox.get_points()
+        figure: Any = self.axes.get_figure(root=True)
+        start, end = self.axes.bbox.get_points()
         boxes = np.sort(np.array([mark.box for mark in self.marks]).reshape(-1, 2, 2), axis=1)
         cut = np.clip(boxes, start, end)
         outside = (np.abs(boxes - cut).min(axis=1) > 0.5).any(axis=1)
@@ -465,7 +466,7 @@ def _own(label: Any) -> str:
     return "" if not label or str(label).startswith("_") else str(label)
 
 
-def _pixels(image: AxesImage) -> tuple[Any, np.ndarray, np.ndarray]:
+def _pixels(image: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """An image's values, and the edges of its rows and columns."""
     values, (left, right, bottom, top) = image.get_array(), image.get_extent()
     height, width = np.shape(values)[:2]
