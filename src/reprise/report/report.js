@@ -136,7 +136,7 @@ zoom.addEventListener("close", () => { hush(); zoom.lastElementChild.replaceChil
 // The value of the mark under the pointer, or of the one that arrow keys reach: left and right the next one, up and
 // down the next series. It stays while the pointer is on it or on its mark, until Escape.
 const value = document.getElementById("value");
-const ring = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+const ring = document.createElementNS(zoom.lastElementChild.namespaceURI, "rect");
 ring.setAttribute("class", "said");
 let said; // a mark: text, series, left, top, and width and height if it has a size
 
