@@ -977,7 +977,9 @@ def test_what_other_parameters_or_other_code_made_is_not_shown(
     assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
 
 
-@pytest.mark.parametrize("name", ["fig06a.svg", "fig06a.png", "fig06a.pdf", "table1.csv", "table1.md"])
+@pytest.mark.parametrize(
+    "name", ["fig06a.svg", "fig06a.csv", "fig06a.png", "fig06a.pdf", "table1.csv", "table1.md"]
+)
 def test_a_damaged_drawing_is_drawn_again(
     tier: Tier, claims: pd.DataFrame, name: str, capsys: pytest.CaptureFixture
 ) -> None:
@@ -1005,6 +1007,7 @@ def _seal_again(tier: Tier, id: str) -> None:
         ("svg", b"<svg", "damaged, not a whole SVG"),
         ("svg", b'<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', "holds <script>"),
         ("png", b"GIF89a", "damaged, not a whole PNG"),
+        ("csv", b"panel,left\nA,here\n", "damaged, not a figure's data"),
     ],
 )
 def test_a_picture_that_no_drawing_makes_is_refused_even_with_a_record_of_its_own(

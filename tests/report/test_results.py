@@ -50,8 +50,8 @@ def stale_captions():
         page = file.read_text(encoding="utf-8") if file.is_file() else ""  # a paper added since the last run
         for artifact in paper.artifacts.values():
             if artifact.experiment not in load_tier("default", ROOT).on_request:
-                file = f"{artifact.id}.{'png' if artifact.kind == 'figure' else 'csv'}"
-                if f"]({file})" not in page or wording.cell(artifact.caption) not in page:
+                shown = re.search(rf"\]\({artifact.id}\.(svg|png|csv)\)", page)
+                if not shown or wording.cell(artifact.caption) not in page:
                     yield artifact.id
 
 

@@ -1,6 +1,8 @@
 """The report of a whole smoke run in a real browser: Debian's chromium, driven by Playwright."""
 
+import csv
 import re
+from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
@@ -125,6 +127,123 @@ def test_a_figure_is_enlarged_and_put_back(visit):
     assert large.bounding_box()["width"] > picture.bounding_box()["width"]
     page.tab.keyboard.press("Escape")
     assert not large.is_visible()
+
+
+def alone(rows):
+    """A row of a figure's data whose point has no other mark near, in the figure's middle."""
+    places = [(float(row["left"]), float(row["top"])) for row in rows if row["left"]]
+    shown = [row for row in rows if row["left"]]
+
+    def distance(index):
+        x, y = places[index]
+        return min(abs(x - a) + abs(y - b) for other, (a, b) in enumerate(places) if other != index)
+
+    return shown[max(range(len(shown)), key=distance)]
+
+
+def short(text):
+    """A number with four digits, as it is said."""
+    return f"{float(text):.4g}"
+
+
+@pytest.fixture
+def plotted(visit, report):
+    """A page, a figure in it that has lines and points alone, and a row of its data."""
+    page = visit(has_touch=True)
+    for view in page.papers:
+        page.go(view)
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
+        for figure in page.tab.locator(f"#{view} figure").filter(has=page.tab.locator(".plate svg")).all():
+            data = figure.locator("figcaption a[href$='.csv']").get_attribute("href")
+            with (report.parent / unquote(data)).open(encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            if "width" not in rows[0] and 20 < len(rows) < 500:
+                return page, figure, alone(rows)
+    pytest.fail("no figure of points alone")
+
+
+def pixels(figure, row):
+    """Where a row's point is in the window."""
+    svg = figure.locator(".plate svg")
+    svg.scroll_into_view_if_needed()
+    box, (_, _, width, _) = svg.bounding_box(), map(float, svg.get_attribute("viewBox").split())
+    scale = box["width"] / width
+    return box["x"] + float(row["left"]) * scale, box["y"] + float(row["top"]) * scale
+
+
+def test_the_pointer_reads_a_points_value_and_escape_hides_it(plotted):
+    page, figure, row = plotted
+    x, y = pixels(figure, row)
+    value = page.tab.locator("#value")
+    page.tab.mouse.move(x + 3, y + 3)
+    assert value.is_visible()
+    said = value.text_content()
+    assert short(row["x"]) in said
+    assert short(row["y"]) in said
+    assert row["series"] in said
+    box = value.bounding_box()
+    for step in range(1, 11):  # over to the words, which stay
+        page.tab.mouse.move(x, y + (box["y"] + box["height"] / 2 - y) * step / 10)
+        assert value.text_content() == said
+        assert value.is_visible()
+    page.tab.mouse.move(x, y)
+    page.tab.keyboard.press("Escape")
+    page.tab.mouse.move(x + 1, y)
+    assert not value.is_visible()
+    page.tab.mouse.move(2, 2)
+    page.tab.mouse.move(x, y)
+    assert value.is_visible()
+    page.tab.mouse.move(2, 2)
+    assert not value.is_visible()
+    page.tab.touchscreen.tap(x, y)
+    assert value.text_content() == said
+    assert page.said == []
+
+
+def test_arrow_keys_read_values_here_and_enlarged(plotted):
+    page, figure, _ = plotted
+    value = page.tab.locator("#value")
+    figure.locator(".zoom").focus()
+    for enlarged in (False, True):
+        said = []
+        for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowDown"):
+            page.tab.keyboard.press(key)
+            assert value.is_visible()
+            said.append(value.text_content())
+        assert said[2] == said[0]
+        assert all(one != other for one, other in pairwise(said))
+        page.tab.keyboard.press("Escape")
+        assert not value.is_visible()
+        assert page.tab.locator("#zoom").is_visible() == enlarged
+        if not enlarged:
+            page.tab.keyboard.press("Enter")
+
+
+def test_in_the_dark_a_heat_map_keeps_its_colours_and_other_figures_turn(visit):
+    page = visit(color_scheme="dark")
+    turned = set()
+    for view in page.papers:
+        page.go(view)
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
+        for holds, is_lit, filters, white in page.tab.evaluate(
+            """view => [...document.getElementById(view).querySelectorAll(".plate svg")].map(figure => [
+                !!figure.querySelector("image"), figure.matches(".lit"),
+                [...figure.children].filter(each => getComputedStyle(each).filter !== "none").length,
+                getComputedStyle(figure).backgroundColor])""",
+            view,
+        ):
+            assert is_lit or not holds
+            assert (filters == 0, white == "rgb(255, 255, 255)") == (is_lit, is_lit)
+            turned.add(is_lit)
+    assert turned == {False, True}
+    page.go("home")
+    thumbnails = page.tab.eval_on_selector_all(
+        ".thumbnails img", "found => found.map(each => [each.className, getComputedStyle(each).filter])"
+    )
+    assert {(name == "lit", filter == "none") for name, filter in thumbnails} == {
+        (True, True),
+        (False, False),
+    }
 
 
 def test_search_filter_and_sort_change_what_is_shown_and_are_in_the_address(visit):

@@ -292,7 +292,7 @@ class Artifact:
     @property
     def endings(self) -> tuple[str, ...]:
         """Of the files in which it is written."""
-        return ("pdf", "svg", "png") if self.kind == "figure" else ("csv", "md")
+        return ("pdf", "svg", "csv", "png") if self.kind == "figure" else ("csv", "md")
 
     @property
     def symbol(self) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from matplotlib.transforms import Affine2D
 
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
+from reprise.plotting.data import save_data
 
 STYLE = {
     "figure.dpi": 150,
@@ -196,17 +197,21 @@ def steps_axis(axes: Axes) -> None:
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text.
+    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text. A
+    CSV is the data that it shows (`plotting.data`).
 
     Its panels are placed once, for the pixels of a PNG, and stay there in all files that it is saved in.
     """
-    metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
     with styled(), mpl.rc_context({"svg.fonttype": "none", "figure.constrained_layout.use": False}):
         if layout := figure.get_layout_engine():
             figure.set_dpi(DPI)
             for _ in range(2):  # once leaves panels of a fixed shape some pixels off
                 layout.execute(figure)
             figure.set_layout_engine(None)
+        if kind == "csv":
+            save_data(figure, file)
+            return
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
         figure.savefig(file, format=kind, metadata=metadata, dpi=DPI)
     if kind == "svg":
         file.write_text(_with_numbered_clips(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -50,7 +50,7 @@ from reprise.report.schema import (
     Report,
     Setting,
 )
-from reprise.report.vector import Foreign, parsed
+from reprise.report.vector import Foreign, parsed, values
 from reprise.report.wording import TEST
 
 
@@ -189,7 +189,7 @@ class _Builder:
         drawn = has_run and (self.tier.is_recorded or all(files[ending].is_file() for ending in shown))
         drawn = drawn and _is_kept_current(drawing)
         if drawn and artifact.kind == "figure":
-            content |= _size(files["svg"], files["png"], again)
+            content |= _size(files, again)
         elif drawn:
             content |= _table(files["csv"], again)
         first = [] if has_run else [drawing.experiment.how_to_make]
@@ -229,20 +229,21 @@ def _is_kept_current(drawing: Drawing) -> bool:
     return True
 
 
-def _size(svg: Path, png: Path, again: str) -> dict[str, int]:
-    """The width and height of the PNG; both files must be whole, and the SVG hold what matplotlib draws."""
+def _size(files: Mapping[str, Path], again: str) -> dict[str, int]:
+    """The width and height of a figure's PNG; its files must be whole, and hold what a drawing writes."""
+    for ending, read in (("svg", parsed), ("csv", values)):
+        try:
+            read(files[ending])
+        except (OSError, SyntaxError, Foreign) as error:
+            problem = str(error) if isinstance(error, Foreign) else f"damaged, not a whole SVG ({error})"
+            raise RepriseError(f"{files[ending]}: {problem}; make it again with: {again}") from None
     try:
-        parsed(svg)
-    except (OSError, SyntaxError, Foreign) as error:
-        problem = str(error) if isinstance(error, Foreign) else f"damaged, not a whole SVG ({error})"
-        raise RepriseError(f"{svg}: {problem}; make it again with: {again}") from None
-    try:
-        with Image.open(png) as image:
+        with Image.open(files["png"]) as image:
             image.load()
             return {"width": image.width, "height": image.height}
     except (OSError, SyntaxError) as error:
         raise RepriseError(
-            f"{png}: damaged, not a whole PNG ({error}); make it again with: {again}"
+            f"{files['png']}: damaged, not a whole PNG ({error}); make it again with: {again}"
         ) from None
 
 

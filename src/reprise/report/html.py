@@ -46,7 +46,7 @@ from reprise.report.build import build
 from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Part, Report
-from reprise.report.vector import Vector, vector
+from reprise.report.vector import Vector, is_heat_map, values, vector
 
 MOST_BYTES = 4_000_000
 """Of a page; with more, browsers take over two seconds to open it."""
@@ -177,6 +177,8 @@ def page(
             ],
             published={each.id for paper in report.papers if paper.bibtex for each in paper.experiments},
             vector=partial(_vector, folder),
+            values=lambda figure: values((folder / figure.files["svg"]).with_suffix(".csv")),
+            is_heat_map=lambda figure: is_heat_map(folder / figure.files["svg"]),
             thumbnail=partial(_thumbnail, root, folder),
             style=Markup(_text("report.css")),
             script=Markup(_text("report.js")),

@@ -7,7 +7,7 @@ so that the same results give the same bytes.
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,15 @@ from reprise.report.build import build
 from reprise.report.findings import beyond_headlines, by_standing
 from reprise.report.html import LONG_TABLE, environment
 from reprise.report.schema import Claim, Paper, Report, Setting
+from reprise.report.vector import standalone
 from reprise.storage import store
 
 WIDTH = 1000
-"""Pixels of a drawing."""
+"""Pixels of a drawing in PNG."""
 COLORS = 256
-"""Of a drawing: a third of the bytes, with no difference that one sees."""
+"""Of such a PNG: a third of the bytes, with no difference that one sees."""
+MOST_BYTES = 300_000
+"""Of a drawing in SVG; a larger one is shown as a PNG."""
 COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "level", "unit",
            "relation", "reference", "margin", "smallest", "published", "seeds", "rounds", "alpha",
            "chance_same", "reason", "quantifier", "word", "stands",
@@ -68,10 +71,9 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         RepriseError: if the results are incomplete, or the README lacks the marks.
     """
     report = build(tier, claims, [])
-    drawings = [figure for paper in report.papers for figure in paper.figures]
     required = [
         figure
-        for figure in drawings
+        for figure in (figure for paper in report.papers for figure in paper.figures)
         if figure.experiment not in tier.on_request
         and (not tier.is_recorded or tier.experiment(figure.experiment).has_results())
     ]
@@ -79,7 +81,8 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
     changed = [*history.read(folder), *history.changes(tier, claims, folder / TABLE)]
-    contents = pages(report, tier.root, changed) | _drawings(report, tier.results)
+    drawings = _drawings(report, tier.results)
+    contents = pages(report, tier.root, changed, drawings) | drawings
     contents |= {TABLE: verdicts(report).encode(), BUNDLE.name: small_bundle(tier)}
     contents |= {f"{PRINTED}.csv": published.csv(report.papers).encode()}
     contents |= {f"{PRINTED}.png": agreement.drawn(report.papers)}
@@ -99,13 +102,16 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) -> dict[str, bytes]:
+def pages(
+    report: Report, root: Path, changed: Sequence[history.Change] = (), drawings: Collection[str] = ()
+) -> dict[str, bytes]:
     """File name -> the page in Markdown: one with what was found in all papers, one with all numbers that
     they print, and one a paper.
 
     Args:
         root: the checkout, whose git knows when the commits were made that the results are of.
         changed: verdicts that have changed since they were first published.
+        drawings: the names of the files beside the pages, which are PNGs where they are not SVGs.
     """
     index = _render(
         "results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()),
@@ -117,6 +123,7 @@ def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) ->
             report,
             paper=paper,
             figures={each.id: each for each in paper.figures},
+            drawings=drawings,
             courses=history.courses(changed, paper.key),
             curves=specifications.curves(paper),
         )
@@ -225,13 +232,15 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
 
 
 def _drawings(report: Report, results: Path) -> dict[str, bytes]:
-    """File name -> a figure as a smaller PNG, or a table as CSV."""
+    """File name -> a figure as SVG, or as a smaller PNG if that is too large, or a table as CSV."""
     contents = {}
     for figure in (figure for paper in report.papers for figure in paper.figures if figure.files):
-        if figure.kind == "figure":
-            contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
-        else:
+        if figure.kind == "table":
             contents[f"{figure.id}.csv"] = (results / figure.files["csv"]).read_bytes()
+        elif len(svg := standalone(results / figure.files["svg"])) <= MOST_BYTES:
+            contents[f"{figure.id}.svg"] = svg
+        else:
+            contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
     for paper in report.papers:
         if specifications.curves(paper):
             contents[f"{paper.key}/specifications.png"] = specifications.drawn(paper)
