@@ -132,7 +132,8 @@ def test_a_figures_card_names_its_claims_and_files(tier):
 def test_a_drawing_that_is_not_up_to_date_is_not_shown_as_one(tier, monkeypatch):
     Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
-    assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in ("pdf", "svg", "csv", "png")]
+    endings = ("pdf", "svg", "csv", "png")
+    assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in endings]
     monkeypatch.setattr(registry, "artifact_code", lambda id: "edited")
     _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
     assert said["files"].startswith("not up to date: ")
