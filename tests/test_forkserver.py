@@ -89,7 +89,7 @@ def _until(true):
 def _ended(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] == "Z"
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before or while it is read
         return True
 
 

@@ -33,8 +33,6 @@ SERIES = (
     ("non-contrastive", False, "non-contrastive, no noise"),
 )
 STYLES = ("-", (0, (5, 1)), "-", (0, (5, 1)))
-COLORS = np.repeat(colors(2), 2, axis=0)
-"""One a loss."""
 MARKS = ("o", "s", "^", "D")
 LOG = {"condition", "distance", "noise_to_signal"}
 WITHIN = {
@@ -67,6 +65,11 @@ SMALLEST_DISTANCE = 1e-3
     number and noise-to-signal ratio are the larger ones of K_A and K_B; the latter rises before it falls.
     Distances of infinite width below 0.001 are omitted. {ASSUMED}""",
 )
+def _colors() -> np.ndarray[Any, Any]:
+    """A colour for each loss, with noise and without."""
+    return np.repeat(colors(2), 2, axis=0)
+
+
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     fig, axes = plt.subplots(len(ROWS), 2 * len(SPECTRA), figsize=(WIDTH, 7.6), height_ratios=(1.7, 1, 1, 1))
@@ -99,7 +102,7 @@ def _key() -> list[Line2D]:
     return [
         *(
             Line2D([], [], color=color, ls=line, marker=mark, label=name, **LIMIT)
-            for (*_, name), color, line, mark in zip(SERIES, COLORS, STYLES, MARKS, strict=True)
+            for (*_, name), color, line, mark in zip(SERIES, _colors(), STYLES, MARKS, strict=True)
         ),
         Line2D([], [], **STAGES, label="end of Stage 1"),
         Line2D([], [], color="0.55", lw=0.8, label="bound or goal"),
@@ -107,7 +110,7 @@ def _key() -> list[Line2D]:
 
 
 def _panel(axes: Axes, trajectory: pd.DataFrame, limit: pd.DataFrame, column: str, label: str) -> None:
-    for (loss, noise, name), color, line, mark in zip(SERIES, COLORS, STYLES, MARKS, strict=True):
+    for (loss, noise, name), color, line, mark in zip(SERIES, _colors(), STYLES, MARKS, strict=True):
         if column == "noise_to_signal" and not noise:
             continue
         if column == "loss_value" and label != f"{loss} loss":
