@@ -65,11 +65,6 @@ SMALLEST_DISTANCE = 1e-3
     number and noise-to-signal ratio are the larger ones of K_A and K_B; the latter rises before it falls.
     Distances of infinite width below 0.001 are omitted. {ASSUMED}""",
 )
-def _colors() -> np.ndarray[Any, Any]:
-    """A colour for each loss, with noise and without."""
-    return np.repeat(colors(2), 2, axis=0)
-
-
 def fig01(tables: Tables, params: Params) -> Figure:
     base = setting(tables, BASE)
     fig, axes = plt.subplots(len(ROWS), 2 * len(SPECTRA), figsize=(WIDTH, 7.6), height_ratios=(1.7, 1, 1, 1))
@@ -96,6 +91,11 @@ def fig01(tables: Tables, params: Params) -> Figure:
     fig.legend(handles=_key(), loc="outside lower center", ncols=3, handlelength=3.2,
                title=f"lines: SGD at width m = {params.width}; markers: infinite width")  # fmt: skip
     return fig
+
+
+def _colors() -> np.ndarray[Any, Any]:
+    """A colour for each loss, with noise and without."""
+    return np.repeat(colors(2), 2, axis=0)
 
 
 def _key() -> list[Line2D]:
