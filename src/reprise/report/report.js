@@ -93,7 +93,7 @@ function find(asked) {
   pictures.replaceChildren();
   if (!wanted.length) return;
   for (const figure of figures) {
-    if (!has(words(`${figure.id} ${figure.querySelector("figcaption p").textContent}`))) continue;
+    if (!has(words(`${figure.id} ${figure.querySelector("h4, b").textContent} ${figure.querySelector("figcaption p").textContent}`))) continue;
     const link = document.createElement("a");
     link.href = `#${figure.id}`;
     link.textContent = `${figure.id.split("/")[0]} ${figure.querySelector("h4, b").firstChild.textContent.trim()}`;
