@@ -15,6 +15,7 @@ from reprise.datasets.augment import Views
 from reprise.errors import RepriseError
 from reprise.networks.encoders import Conv4, ResNet
 from reprise.networks.projectors import MLP, Identity, Linear
+from reprise.training import images
 from reprise.training.images import assemble
 from reprise.training.spec import Spec
 
@@ -54,7 +55,7 @@ def test_a_loss_of_embeddings_gets_those_of_both_views(name):
 )
 def test_views_that_go_through_at_once_have_statistics_of_their_own(encoder, projector):
     found = assemble(tiny.spec(encoder=encoder, projector=projector, precision="bfloat16"), 3)
-    if encoder.widths[0] >= 16 if isinstance(encoder, Conv4) else encoder.width >= 16:
+    if images.narrowest(found) >= images.CHANNELS_LAST:
         found.to(memory_format=torch.channels_last)
     separate = copy.deepcopy(found.student)
     views = torch.nn.functional.interpolate(VIEWS.flatten(0, 1), 16).unflatten(0, (2, -1))
