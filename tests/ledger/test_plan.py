@@ -213,6 +213,9 @@ def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(t
     shutil.rmtree(each.folder)
     recorded(tier, **{TRAINED: taken})
     assert hours(tier, TRAINED) == pytest.approx([sum(taken.tasks.values()) / 3600])
+    steps = {"steps": 2 * each.params.steps}  # trains other networks than those in the cache
+    longer = replace(tier, params={TRAINED: each.params.model_copy(update=steps)}).experiment(TRAINED)
+    assert plan.estimate(longer).cpu_hours == pytest.approx(together(longer.needs().values()).minutes / 60)
     (entry, *_) = store.entries(tier.root, store.MODELS)
     key = f"models/{entry.folder.name}"
     record = json.loads((entry.folder / store.CACHE_RECORD).read_text())

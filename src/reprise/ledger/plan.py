@@ -328,11 +328,15 @@ def _left(
     root = configured.tier.root
     recorded = seconds.recorded(root).experiments.get(configured.id)
     taken = recorded.taken if recorded else Taken(tasks={})
+    # With other parameters, the networks in the cache are others.
+    is_same = recorded is not None and recorded.params == configured.params.model_dump(mode="json")
     asker = cache.asker(configured) if any((root / store.CACHE / store.TASKS).glob("*")) else ""
     left = {}
     for name, need in needs.items():
         mine = taken.asked.get(name, [])
-        there = sum(taken.shared[entry] for entry in mine if entry in counted or _is_kept(root, entry))
+        there = sum(
+            taken.shared[entry] for entry in mine if entry in counted or (is_same and _is_kept(root, entry))
+        )
         counted.update(mine)
         part = 1 - there / taken.of_task(name) if there else 1.0
         finished = asker and store.Entry(root / store.CACHE / store.TASKS / store.key_of(asker, name))
