@@ -27,9 +27,14 @@ onstart:
         os.environ["REPRISE_QUIET"] = "1"  # jobs inherit it
     start_server()
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
-    print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
+    said = [plan.summary(estimates), f"reprise plan --tier {TIER.name} says more"]
     if is_running():
-        TERMINAL.start(expected_minutes(estimates))
+        cores = workflow.resource_settings.cores or 1
+        minutes = expected_minutes(estimates, cores)
+        said.insert(1, plan.duration(minutes, cores))
+    print(*said, sep="; ")
+    if is_running():
+        TERMINAL.start(minutes)
 
 
 onsuccess:

@@ -420,7 +420,11 @@ def _plan(options: argparse.Namespace) -> None:
                     print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.first.unit}")
     for line in plan.missing_lines({each.id: each.missing for each in estimates}):
         print(line)
-    print(*plan.purchase_lines(estimates), plan.summary(estimates), *commands, sep="\n")
+    remaining = plan.summary(estimates)
+    if not on_gpus and any(each.state == "to run" for each in estimates):
+        cores, drawings = decide.cores(), sum(len(paper.artifacts) for paper in papers)
+        remaining += f"; {plan.duration(plan.minutes(estimates, cores, drawings), cores)}"
+    print(*plan.purchase_lines(estimates), remaining, *commands, sep="\n")
 
 
 def _decide(options: argparse.Namespace) -> None:

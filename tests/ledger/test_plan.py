@@ -1,6 +1,7 @@
 """What a tier takes: shares, limits and estimates."""
 
 import json
+import re
 import shutil
 import time
 from dataclasses import replace
@@ -160,6 +161,15 @@ def test_a_run_takes_no_less_than_its_longest_job_and_jobs_on_gpus_follow_each_o
     assert 120 < plan.minutes(plenty, 2, 60) < 125
 
 
+def test_the_smoke_tier_takes_the_three_minutes_that_it_was_seen_to_take(tier, capsys):
+    every = plan.estimates(tier.experiments().values(), here=False)
+    minutes = plan.minutes(every, 2, len(registry.artifacts()))
+    assert 1.5 < minutes < 6
+    assert plan.duration(minutes, 2) == f"about {minutes:.0f} minutes on 2 cores, figures included"
+    assert main(["plan", "tian2023", "--tier", "smoke"]) == 0
+    assert re.search(r"; about \d+ minutes? on \d+ cores?, figures included$", capsys.readouterr().out, re.M)
+
+
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf"])
 def test_shares_take_a_positive_time(text):
     with pytest.raises(RepriseError, match="write a positive number of minutes"):
@@ -213,8 +223,8 @@ def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(t
     shutil.rmtree(each.folder)
     recorded(tier, **{TRAINED: taken})
     assert hours(tier, TRAINED) == pytest.approx([sum(taken.tasks.values()) / 3600])
-    steps = {"steps": 2 * each.params.steps}  # trains other networks than those in the cache
-    longer = replace(tier, params={TRAINED: each.params.model_copy(update=steps)}).experiment(TRAINED)
+    params = each.params.model_copy(update={"steps": 2 * each.params.steps})  # trains other networks
+    longer = replace(tier, is_test=False, params={TRAINED: params}).experiment(TRAINED)
     assert plan.estimate(longer).cpu_hours == pytest.approx(together(longer.needs().values()).minutes / 60)
     (entry, *_) = store.entries(tier.root, store.MODELS)
     key = f"models/{entry.folder.name}"

@@ -57,13 +57,13 @@ def test_a_finished_figure_is_a_line_and_no_other_job_is(snakemake):
     assert last == "2 of 2 figures and tables drawn in 1 min, about 40 min expected"
 
 
-def test_of_a_test_no_time_is_expected(snakemake):
+def test_what_snakemake_has_chosen_is_known_when_it_starts(snakemake):
     logger, shown, _, said = snakemake
     run(logger)
     assert shown.rules == {"k_fig01", "k_table1", "total"}
-    shown.start(None)
+    shown.start(1)
     shown.stop()
-    assert said() == "0 of 2 figures and tables drawn in 1 min\n"
+    assert said() == "0 of 2 figures and tables drawn in 1 min, about 1 min expected\n"
 
 
 def test_a_figure_without_a_log_is_named(snakemake, tmp_path):

@@ -214,20 +214,17 @@ for handler in logger.handlers:
         handler.filters.insert(0, TERMINAL)
 
 
-def expected_minutes(estimates):
-    """How long the jobs take that Snakemake has chosen; None of a test, of which estimates say nothing.
+def expected_minutes(estimates, cores):
+    """How long the jobs take that Snakemake has chosen.
 
     Args:
         estimates: of each run in INCLUDED.
     """
-    if TIER.is_test:
-        return None
     chosen = [
         each
         for run, each in zip(INCLUDED, estimates, strict=True)
         if own_rules(run.name) & TERMINAL.rules
     ]
-    cores = workflow.resource_settings.cores or 1
     return plan.minutes(chosen, cores, TERMINAL.total)
 
 

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +30,10 @@ CLUSTER_MINUTES = 60.0
 
 DRAWING_MINUTES = 0.05
 """Of a figure or table, on one core: its drawing, and its part of the verdicts and the report."""
+
+TEST_MINUTES = 0.07
+"""Of an experiment of a test tier, on one core: the mean of the smoke tier's. What experiments declare, and
+the recorded seconds, are of larger ones: they say how jobs are cut, but not how long a test takes."""
 
 
 def positive_minutes(text: str, key: str = "share_minutes") -> float:
@@ -288,7 +292,7 @@ def estimate(
     slowness: float = 1.0,
     counted: set[str] | None = None,
 ) -> Estimate:
-    """What an experiment takes in a tier.
+    """What an experiment takes in a tier; in a test tier, `TEST_MINUTES` unless its seconds are recorded.
 
     Args:
         minutes: expected duration of a share.
@@ -297,6 +301,8 @@ def estimate(
     """
     needs = configured.needs()
     jobs, state = shares(needs, minutes), _state(configured)
+    if configured.tier.is_test and not _is_recorded(configured):
+        needs = {name: replace(each, minutes=TEST_MINUTES / len(needs)) for name, each in needs.items()}
     left = _left(configured, needs, set() if counted is None or state != "to run" else counted)
     cpu = [left[name] for name, each in needs.items() if not each.gpus]
     gpu = [left[name] * each.gpus for name, each in needs.items()]
@@ -328,8 +334,7 @@ def _left(
     root = configured.tier.root
     recorded = seconds.recorded(root).experiments.get(configured.id)
     taken = recorded.taken if recorded else Taken(tasks={})
-    # With other parameters, the networks in the cache are others.
-    is_same = recorded is not None and recorded.params == configured.params.model_dump(mode="json")
+    is_same = _is_recorded(configured)  # with other parameters, the networks in the cache are others
     asker = cache.asker(configured) if any((root / store.CACHE / store.TASKS).glob("*")) else ""
     left = {}
     for name, need in needs.items():
@@ -342,6 +347,12 @@ def _left(
         finished = asker and store.Entry(root / store.CACHE / store.TASKS / store.key_of(asker, name))
         left[name] = 0.0 if finished and finished.folder.is_dir() else part * need.minutes
     return left
+
+
+def _is_recorded(configured: ConfiguredExperiment) -> bool:
+    """Tells if the recorded seconds are of these parameters."""
+    recorded = seconds.recorded(configured.tier.root).experiments.get(configured.id)
+    return recorded is not None and recorded.params == configured.params.model_dump(mode="json")
 
 
 def _is_kept(root: Path, entry: str) -> bool:
@@ -377,6 +388,11 @@ def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
     on_cores = (60 * sum(each.cpu_hours for each in remaining) + DRAWING_MINUTES * drawings) / cores
     longest = max((each.longest.minutes for each in remaining if not each.longest.gpus), default=0.0)
     return max(on_cores, longest, 60 * sum(each.gpu_hours for each in remaining))
+
+
+def duration(minutes: float, cores: int) -> str:
+    """How long a run takes, in words."""
+    return f"about {_number(max(1, round(minutes)), 'minute')} on {_number(cores, 'core')}, figures included"
 
 
 def missing(configured: ConfiguredExperiment) -> str:
@@ -415,9 +431,10 @@ def _total(some: Sequence[Estimate]) -> str:
     cpu, gpu, disk = (
         sum(getattr(each, name) for each in some) for name in ("cpu_hours", "gpu_hours", "disk_gb")
     )
+    took = f"{cpu:.1f} hours" if cpu >= 1 or not cpu else _number(math.ceil(60 * cpu), "minute")
     gpus = f", {hours(gpu)} hours of one GPU" if gpu else ""
     return (
-        f"{_number(len(some), 'experiment')} in {_number(jobs, 'job')}, about {cpu:.1f} hours of one core"
+        f"{_number(len(some), 'experiment')} in {_number(jobs, 'job')}, about {took} of one core"
         f"{gpus}, {disk:.1f} GB of cache"
     )
 

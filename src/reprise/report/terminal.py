@@ -47,18 +47,18 @@ class Terminal(logging.Filter):
         """How many figures and tables are drawn."""
         return len(self.rules & self._logs.keys())
 
-    def start(self, minutes: float | None) -> None:
+    def start(self, minutes: float) -> None:
         """Begins to count the time, and shows it on a terminal.
 
         Args:
-            minutes: that the run is expected to take; None if that is not known.
+            minutes: that the run is expected to take.
         """
         self._began = time.monotonic()
-        self._expected = "" if minutes is None else f"about {_in_minutes(minutes)}"
+        self._expected = f"about {_in_minutes(minutes)}"
         if stream := notices.terminal():
             columns = (
                 TimeElapsedColumn(),
-                TextColumn(f"of {self._expected}" if self._expected else ""),
+                TextColumn(f"of {self._expected}"),
                 BarColumn(),
                 TextColumn("{task.completed:.0f} of {task.total:.0f} figures and tables"),
             )
