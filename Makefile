@@ -1,5 +1,5 @@
 # The two commands of the README: `make reproduce` and `make test`; the habits below them.
-#   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022] [CORES=2]
+#   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022] [CORES=2] [VERBOSE=1]
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,6 +11,8 @@ PAPER ?=
 KILLS ?= 500
 MUTANTS ?=
 CORES ?= all
+# All that Snakemake and the jobs say, not only figures and errors.
+export VERBOSE ?=
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # One thread a process: Snakemake runs the processes side by side.
@@ -22,11 +24,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # They go into commands: what is no plain word stops make before it runs anything.
 plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
-$(foreach name,TIER PAPER CORES KILLS MUTANTS,$(if $(call plain,$(name)),,$(error \
+$(foreach name,TIER PAPER CORES KILLS MUTANTS VERBOSE,$(if $(call plain,$(name)),,$(error \
 	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
 
 # Under another name they would be ignored, and the default tier run. Variables of other programs stand before `make`.
-TAKEN := TIER PAPER CORES KILLS MUTANTS PYTHON
+TAKEN := TIER PAPER CORES KILLS MUTANTS VERBOSE PYTHON
 given = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 ifeq ($(MAKELEVEL),0)
 $(foreach name,$(filter-out $(TAKEN),$(given)),$(error unknown variable $(name); there are: $(TAKEN)))
@@ -48,7 +50,7 @@ help:
 reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 	@workflow/scripts/unlock --config tier=$(TIER)
 	@snakemake --cores $(CORES) --config tier=$(TIER) $(if $(PAPER),paper=$(PAPER))
-	@sed '/^## /,$$d' results/$(TIER)/summary.md; echo "report: $$PWD/results/$(TIER)/report.html"
+	@tail -n 5 results/$(TIER)/logs/report.log
 
 # Not `$(MAKE)`, with which a line runs even where `make -n` only shows it.
 ITSELF = $(MAKE) --no-print-directory

@@ -23,9 +23,28 @@ include: "workflow/rules/report.smk"
 onstart:
     record_host()
     check_accounting()
+    if is_running():
+        os.environ["REPRISE_QUIET"] = "1"  # jobs inherit it
     start_server()
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
-    print(f"{plan.summary(estimates)}; reprise plan --tier {TIER.name} says more")
+    said = [plan.summary(estimates), f"reprise plan --tier {TIER.name} says more"]
+    if is_running():
+        cores = workflow.resource_settings.cores or 1
+        minutes = expected_minutes(estimates, cores)
+        said.insert(1, plan.duration(minutes, cores))
+    print(*said, sep="; ")
+    if is_running():
+        TERMINAL.start(minutes)
+
+
+onsuccess:
+    if is_running():
+        TERMINAL.stop()
+
+
+onerror:
+    if is_running():
+        TERMINAL.stop()
 
 
 rule all:

@@ -22,6 +22,8 @@ from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import COLUMNS, judge_all
+from reprise.report import wording
+from reprise.report.schema import Claim
 
 
 @pytest.mark.parametrize(
@@ -29,16 +31,18 @@ from reprise.evidence.verdicts import COLUMNS, judge_all
     [
         (["report", "--tier", "nightly"], ["unknown tier 'nightly'", "configs/ holds: ", "default"]),
         (["check", "nobody2020"], ["unknown paper 'nobody2020'", "jing2022", "skean2024", "tian2023"]),
-        (["run", "jing2022/nothing"], ["unknown experiment 'jing2022/nothing'", "jing2022/layer_alignment"]),
-        (["draw", "jing2022/fig99"], ["unknown figure or table 'jing2022/fig99'", "jing2022/fig04"]),
+        (["run", "jing2022/nothing"], ["unknown id 'jing2022/nothing'; ", "reprise list jing2022"]),
+        (["run", "jing2022"], ["paper jing2022 has ", "jing2022/layer_alignment"]),
+        (["draw", "jing2022/fig99"], ["unknown id 'jing2022/fig99'; did you mean jing2022/fig09"]),
+        (["draw", "Figure 4"], ["'Figure 4' may be ", "jing2022/fig04, ", "; write one of them"]),
         (["draw", "jing2022/fig04"], ["no finished results here", "reprise run jing2022/layer_alignment"]),
         (["check", "--tier", "default/../default"], ["unknown tier"]),
         (["check", "--tier", "defualt"], ["unknown tier 'defualt'; did you mean 'default'? "]),
-        (["list", "jing202"], ["unknown paper 'jing202'; did you mean 'jing2022'? "]),
-        (["run", "jing2022/layer_alignmnt"], ["did you mean 'jing2022/layer_alignment'? "]),
-        (["draw", "jing2022/fig4"], ["did you mean 'jing2022/fig04'? "]),
-        (["show", "jing2022/fig4/off-diagnal"], ["did you mean 'jing2022/fig4/off-diagonal'? list them "]),
-        (["show", "x"], ["unknown claim, figure or table 'x'; list them with: reprise list --claims"]),
+        (["list", "jing202"], ["unknown paper 'jing202'; did you mean jing2022"]),
+        (["run", "jing2022/layer_alignmnt"], ["did you mean jing2022/layer_alignment"]),
+        (["draw", "jing2022/fig4"], ["no finished results here", "reprise run jing2022/layer_alignment"]),
+        (["show", "jing2022/fig4/off-diagnal"], ["did you mean jing2022/fig4/off-diagonal"]),
+        (["show", "??"], ["unknown id '??'; list them with: reprise list"]),
         (["diff", "configs", "nothing"], ["configs: no results here; name a folder such as results/default"]),
     ],
 )  # fmt: skip
@@ -60,7 +64,7 @@ def test_a_mistake_is_one_message_and_exit_code_2(checkout, capsys, arguments, p
         (["walk"], "unknown command 'walk'; there are: list, show, "),
         (["chek"], "unknown command 'chek'; did you mean 'check'? there are: "),
         (["run"], "required: KEY/NAME"),
-        (["draw"], "required: KEY/fig04"),
+        (["draw"], "required: ID"),
         (["diff"], "required: A"),
         (["check", "--fail-on", "anything"], "unknown choice 'anything'; there are: contradicted, drift"),
     ],
@@ -135,6 +139,87 @@ def test_list_of_claims_has_a_line_each(checkout, capsys):
     assert sorted(line.removeprefix("not judged").split()[1] for line in lines) == sorted(registry.claims())
     assert main(["list", "tian2023", "--claims"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == len(registry.paper("tian2023").claims)
+
+
+def printed_json(capsys, *arguments, code=0):
+    assert main([*arguments, "--json"]) == code
+    return json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
+
+
+def test_list_as_json_has_the_states_of_the_lines(checkout, capsys):
+    folder = checkout / "results" / "smoke" / "jing2022" / "layer_alignment"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text("{")
+    rows = printed_json(capsys, "list")
+    assert {(row["id"], row["tier"]) for row in rows} == {
+        (id, tier) for id in registry.experiments() for tier in tiers.names()
+    }
+    for row in rows:
+        experiment = registry.experiment(row["id"])
+        is_damaged = (row["id"], row["tier"]) == ("jing2022/layer_alignment", "smoke")
+        assert row["state"] == ("damaged" if is_damaged else "-")
+        assert (row["paper"], row["claims"]) == (experiment.paper, len(experiment.claims))
+        assert (row["verdicts"], row["is_recorded"]) == (None, False)
+        assert row["figures"] == [each.id for each in experiment.artifacts]
+        assert row["command"] == f"reprise run {row['id']} --tier {row['tier']}"
+    of_paper = printed_json(capsys, "list", "Jing2022", "--tier", "smoke")
+    assert of_paper == [row for row in rows if (row["paper"], row["tier"]) == ("jing2022", "smoke")]
+
+
+def test_claims_are_listed_as_tasks_whose_weights_follow_from_the_headlines_alone(checkout, capsys):
+    tasks = printed_json(capsys, "list", "--claims")
+    assert [task["id"] for task in tasks] == [
+        id for paper in registry.papers().values() for id in paper.claims
+    ]
+    for key, paper in registry.judged().items():
+        own = [task for task in tasks if task["paper"] == key]
+        assert sum(task["weight"] for task in own) == pytest.approx(1)
+        deciding = {id for _, id in paper.headlines}
+        assert {task["id"] for task in own if task["is_headline"]} == deciding
+        theirs = [task for task in own if task["weight"]]
+        assert {task["id"] for task in own} - {task["id"] for task in theirs} == {
+            id for id, (claim, _) in paper.claims.items() if claim.form == "ours"
+        }
+        if deciding:
+            assert len({task["weight"] for task in theirs}) == 2
+            heavy = max(task["weight"] for task in theirs)
+            assert {task["id"] for task in theirs if task["weight"] == heavy} <= deciding
+            assert sum(task["weight"] for task in own if task["is_headline"]) == pytest.approx(0.5)
+    for task in tasks:
+        claim, decided_by = registry.claims()[task["id"]]
+        assert (task["statement"], task["unit"]) == (claim.statement, claim.first.unit)
+        assert task["experiment"] == (decided_by.id if decided_by else None)
+        assert task["command"].endswith(f"reprise show {task['id']} --tier default --json")
+        assert decided_by is None or task["command"].startswith(f"reprise run {decided_by.id} --tier default")
+        assert task["expected"] is None
+
+
+def test_a_card_as_json_is_of_a_claim_what_the_report_has(checkout, capsys):
+    claim = printed_json(capsys, "show", "jing2022/Fig4/towards identity", "--tier", "smoke")
+    assert set(claim) == set(Claim.model_fields)
+    assert (claim["id"], claim["verdict"]) == ("jing2022/fig4/towards-identity", "not run")
+    figure = printed_json(capsys, "show", "fig6a", "--tier", "smoke")
+    assert (figure["id"], figure["number"]) == ("jing2022/fig06a", "Figure 6a")
+    assert figure["command"] == "reprise draw jing2022/fig06a --tier smoke"
+    assert figure["experiment"] == registry.artifact("jing2022/fig06a").experiment
+    experiment = printed_json(capsys, "show", figure["experiment"], "--tier", "smoke")
+    own = registry.experiment(figure["experiment"])
+    assert set(experiment["claims"]) == {each.id for each in own.claims}
+    assert experiment["figures"] == [each.id for each in own.artifacts]
+    paper = printed_json(capsys, "show", "jing2022", "--tier", "smoke")
+    assert set(paper["claims"]) == set(registry.paper("jing2022").claims)
+    assert [row["id"] for row in paper["experiments"]] == list(registry.paper("jing2022").experiments)
+
+
+@pytest.mark.parametrize("id", ["jing2022", "jing2022/layer_alignment", "jing2022/fig4", "jing2022/eq17"])
+def test_a_card_is_shown_of_anything(checkout, capsys, id):
+    assert main(["show", id, "--tier", "smoke"]) == 0
+    banner, title, *lines = capsys.readouterr().out.splitlines()
+    assert banner == wording.TEST
+    assert title.startswith("jing2022")
+    assert lines
+    assert main(["show", id]) == 0
+    assert wording.TEST not in capsys.readouterr().out
 
 
 def test_list_says_which_config_has_a_name_that_no_tier_may_have(checkout, capsys):

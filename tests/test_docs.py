@@ -16,9 +16,11 @@ FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 
 
 def anchors(page):
-    """The anchors that GitHub gives to a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text()), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """The anchors that GitHub gives to a page's headings, and those that the page sets itself."""
+    text = FENCE.sub("", page.read_text())
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    given = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return given | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,16 +46,26 @@ def test_a_template_asks_for_something(file):
     assert any(field.get("validations", {}).get("required") for field in fields)
 
 
+def cells(name):
+    """The rows of one of the tables in docs/evidence.md that tests/worlds.py writes, without its head."""
+    text = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
+    table = text.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0].strip()
+    first, _, *rows = table.splitlines()
+    assert first == worlds.line(worlds.TABLES[name][0])
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
 def rates():
-    """The table of error rates in docs/evidence.md: the numbers in % by shape and number of seeds."""
-    text = (ROOT / "docs" / "evidence.md").read_text()
-    table = text.partition("<!-- rates -->")[2].partition("<!-- end of rates -->")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.strip().splitlines()]
-    return {(name, int(seeds)): tuple(map(float, numbers)) for name, seeds, *numbers in rows[2:]}
+    """The error rates: the numbers in % by shape and number of seeds."""
+    found = {}
+    for name, *columns in cells("rates"):
+        by_error = [map(float, column.split(", ")) for column in columns]
+        found |= {(name, seeds): numbers for seeds, *numbers in zip(worlds.TRIED, *by_error, strict=True)}
+    return found
 
 
 def test_the_table_of_error_rates_has_each_shape_and_number_of_seeds():
-    assert list(rates()) == [(name, seeds) for name in worlds.SHAPES for seeds in (3, 5, 10, 20)]
+    assert list(rates()) == [(name, seeds) for name in worlds.SHAPES for seeds in worlds.TRIED]
 
 
 def test_a_small_simulation_agrees_with_the_table_of_error_rates():
@@ -84,19 +96,17 @@ def words(text):
     return re.findall(kinds, text)
 
 
-@pytest.mark.parametrize(
-    ("name", "row"),
-    [
-        ("rounds", lambda: worlds.row_in_rounds(worlds.Effects("universal", "2", (2.0,)))),
-        ("chance", lambda: worlds.row_of_chances("normal", 3)),
-    ],
-    ids=["rounds", "chance"],
-)
-def test_tables_of_simulated_rounds_and_chances_are_those_that_worlds_writes(name, row):
-    """A row of each is made anew; all have a row for each sentence, or world and number of seeds."""
-    text = (ROOT / "docs" / "evidence.md").read_text(encoding="utf-8")
-    table = text.partition(f"<!-- {name} -->")[2].partition(f"<!-- end of {name} -->")[0].strip()
-    rows = {"rounds": len(worlds.IN_ROUNDS), "chance": 3 * len(worlds.WORLDS | worlds.SMALL)}
-    assert len(table.splitlines()) == 2 + rows[name]
-    assert worlds.line(worlds.TABLES[name][0]) == table.splitlines()[0]
-    assert worlds.line(row()) in table.splitlines()
+def test_the_table_of_rounds_is_that_which_worlds_writes():
+    """A row is made anew; there is one for each sentence."""
+    rows = cells("rounds")
+    assert len(rows) == len(worlds.IN_ROUNDS)
+    made = worlds.row_in_rounds(worlds.Effects("universal", "2", (2.0,)))
+    assert list(map(str, made)) in rows
+
+
+def test_the_table_of_chances_is_that_which_worlds_writes():
+    """Those of three seeds are made anew in one world; there is a row for each world."""
+    rows = {name: columns for name, *columns in cells("chance")}
+    assert list(rows) == list(worlds.WORLDS | worlds.SMALL)
+    assert [column.split(", ")[0] for column in rows["normal"]] == worlds.chances("normal", 3)
+    assert {len(column.split(", ")) for columns in rows.values() for column in columns} == {3}

@@ -42,7 +42,7 @@ def test_a_tier_a_paper_and_cores_go_to_snakemake(make):
     done = make("reproduce", "TIER=my-tier_2.b", "PAPER=jing2022", "CORES=3")
     assert done.returncode == 0, done.stderr
     assert "snakemake --cores 3 --config tier=my-tier_2.b paper=jing2022\n" in done.stdout
-    assert "results/my-tier_2.b/summary.md" in done.stdout
+    assert "results/my-tier_2.b/logs/report.log" in done.stdout
 
 
 def test_the_folders_name_is_in_no_command(make):
@@ -79,7 +79,7 @@ def test_an_unknown_variable_is_refused_before_anything_runs(make, name):
     done = make("reproduce", f"{name}=smoke")
     assert done.returncode != 0
     assert done.stdout == ""
-    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS PYTHON" in done.stderr
+    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS VERBOSE PYTHON" in done.stderr
     assert make("reproduce", "PYTHON=python3.11").returncode == 0
 
 
@@ -113,3 +113,34 @@ def test_lint_runs_beside_the_tests_and_what_either_says_is_seen(folder, failing
     assert (done.returncode == 0) == (not failing)
     for name, code in failing.items():
         assert f"{'test' if name == 'pytest' else 'lint'}] Error {code}\n" in done.stdout + done.stderr
+
+
+def annotated(tmp_path, script):
+    """The output, the exit code and the job's summary of a command in CI."""
+    summary = tmp_path / "summary.md"
+    done = subprocess.run(
+        [ROOT / ".github" / "annotated", "bash", "-c", script], capture_output=True, text=True, check=False,
+        env={**os.environ, "GITHUB_STEP_SUMMARY": str(summary)},
+    )  # fmt: skip
+    return done.stdout, done.returncode, summary.read_text()
+
+
+def test_what_fails_in_ci_is_an_annotation_and_in_the_summary(tmp_path):
+    said, code, summary = annotated(
+        tmp_path,
+        "echo '11,506 numbers compared, 1 moved' >&2; echo 'drift: a/b: mean: 5 % more' >&2; "
+        "echo fine; echo 'FAILED tests/test_x.py::test_y - assert'; exit 3",
+    )
+    assert code == 3
+    assert "fine\n" in said
+    assert "::error::drift: a/b: mean: 5 %25 more\n::error::FAILED tests/test_x.py::test_y - assert\n" in said
+    assert summary.splitlines() == [
+        "11,506 numbers compared, 1 moved",
+        "- drift: a/b: mean: 5 % more",
+        "- FAILED tests/test_x.py::test_y - assert",
+    ]
+
+
+def test_what_passes_in_ci_annotates_nothing(tmp_path):
+    said, code, summary = annotated(tmp_path, "echo '11,506 numbers compared, 0 moved'")
+    assert (said, code, summary) == ("11,506 numbers compared, 0 moved\n", 0, said)

@@ -9,29 +9,30 @@ import re
 import sys
 import time
 import webbrowser
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TextIO
 
 import pandas as pd
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+from reprise import notices
 from reprise.annex import new
 from reprise.annex.diagnose import command as diagnose
 from reprise.annex.trial import command as trial
-from reprise.engine import cache, check, provenance, registry, run, tiers
+from reprise.engine import cache, check, ids, provenance, registry, run, tiers
 from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
 from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
-from reprise.report import listing, sealed
+from reprise.report import listing, sealed, wording
 
+ANY_ID = "in any spelling: fig4, 'Figure 4', KEY/fig04, KEY/fig4/NAME, KEY/NAME, KEY"
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
 NOBODY_READS = 141
@@ -142,15 +143,23 @@ def _parser() -> argparse.ArgumentParser:
         "--cost", action="store_true",
         help="list the CPU seconds that a tier's experiments and verdicts have cost (default: tier default)",
     )  # fmt: skip
-    add(
-        "show", _show, "show a claim, figure or table: what was found, and where everything lies"
-    ).add_argument("id", metavar="CLAIM")
+    _add_json(listing_parser, listing.rows.__doc__, f"With --claims: {listing.tasks.__doc__}",
+              f"With --cost: {costs.rows.__doc__}")  # fmt: skip
+    show_parser = add(
+        "show",
+        _show,
+        "show a claim, figure, table, experiment or paper: what was found, and where everything lies",
+    )
+    show_parser.add_argument("id", metavar="ID", help=ANY_ID)
+    _add_json(show_parser, "of a claim, what report.json has of it (docs/report.md); else id, kind, claims "
+              "with verdicts, figures, command and more")  # fmt: skip
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
     plan_parser.add_argument("paper", nargs="?", metavar="KEY")
     plan_parser.add_argument(
         "--share-minutes", metavar="MINUTES", default=f"{plan.SHARE_MINUTES:g}",
         help="expected duration of a job, as in the profile (default: %(default)s)",
     )  # fmt: skip
+    _add_json(plan_parser, plan.as_json.__doc__)
     decide_parser = add(
         "decide", _decide, "run further rounds of seeds where they decide most claims, headlines first"
     )
@@ -162,7 +171,9 @@ def _parser() -> argparse.ArgumentParser:
         "id", metavar="CLAIM"
     )
     run = add("run", _run, "compute an experiment's result tables")
-    run.add_argument("id", metavar="KEY/NAME")
+    run.add_argument(
+        "id", metavar="KEY/NAME", help="or a figure or claim, for the experiment that it is from"
+    )
     seeds = run.add_mutually_exclusive_group()
     seeds.add_argument(
         "--round", type=int, default=1, metavar="N",
@@ -175,7 +186,9 @@ def _parser() -> argparse.ArgumentParser:
         "--share", type=_share, metavar="I/N",
         help="run only this share of the experiment's tasks, and write no result tables",
     )  # fmt: skip
-    add("draw", _draw, "draw a figure or table from result tables").add_argument("id", metavar="KEY/fig04")
+    add(
+        "draw", _draw, "draw a figure or table from result tables, or all of an experiment or a paper"
+    ).add_argument("id", metavar="ID", help=ANY_ID)
     check = add("check", _check, "judge the claims of one paper, or of all")
     check.add_argument("paper", nargs="?", metavar="KEY")
     check.add_argument("--json", action="store_true", help="print the verdicts as JSON")
@@ -187,8 +200,8 @@ def _parser() -> argparse.ArgumentParser:
         help=f"exit with {FOUND} on contradicted claims, or on numbers that differ from tests/golden",
     )  # fmt: skip
     add("report", _report, "write results/TIER/report.html, summary.md and the table of all claims")
-    add("open", _open, "open the report in a browser, at a claim, figure or paper").add_argument(
-        "id", nargs="?", metavar="ID"
+    add("open", _open, "open the report in a browser, at a claim, figure, experiment or paper").add_argument(
+        "id", nargs="?", metavar="ID", help=ANY_ID
     )
     add(
         "publish",
@@ -204,6 +217,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     diff_parser.add_argument("a", metavar="A", help="a folder results/TIER, or a bundle; alone, a commit")
     diff_parser.add_argument("b", metavar="B", nargs="?", help="a folder results/TIER, or a bundle")
+    _add_json(diff_parser, diff.as_json.__doc__)
     freeze = add(
         "freeze", _freeze, "freeze claims as they are judged now, in claims.lock, before fresh seeds"
     )
@@ -256,6 +270,18 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_json(parser: argparse.ArgumentParser, *said: str | None) -> None:
+    """Adds the option --json.
+
+    Args:
+        said: what it prints, the beginnings of docstrings, which end before `Args` and `Raises`.
+    """
+    words = [" ".join(re.split(r"\n\n\s*(?:Args|Raises):", text or "")[0].split()) for text in said]
+    parser.add_argument(
+        "--json", action="store_true", help=" ".join(["print JSON:", *words]).replace("%", "%%")
+    )
+
+
 def _share(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"(\d+)(?:/|-of-)(\d+)", text)  # 3/16, or Snakemake's 3-of-16
     number, shares = map(int, match.groups()) if match else (0, 0)
@@ -280,39 +306,58 @@ def _list(options: argparse.Namespace) -> None:
     if options.cost:
         if options.paper or options.claims:
             raise RepriseError("reprise list --cost is of all papers; leave out KEY and --claims")
-        _print_costs(recorded.load(options.tier or "default"))
+        tier = recorded.load(options.tier or "default")
+        if options.json:
+            _print_json(costs.rows(tier))
+        else:
+            _print_costs(tier)
         return
-    keys = [paper.key for paper in registry.chosen(options.paper)]
-    if options.claims or options.paper:
+    key = ids.paper(options.paper)
+    keys = [paper.key for paper in registry.chosen(key)]
+    if options.claims or key:
         tier = _source(recorded.load(options.tier or "default"), keys)
         recorded.keep_judged(keys, tier)
-        lines = listing.of_claims(keys, tier) if options.claims else listing.of_paper(options.paper, tier)
+        if options.json:
+            _print_json(listing.tasks(keys, tier) if options.claims else listing.rows(keys, [tier]))
+            return
+        lines = listing.of_claims(keys, tier) if options.claims else listing.of_paper(keys[0], tier)
     else:
         shown = [tiers.load_tier(name) for name in ([options.tier] if options.tier else tiers.names())]
-        lines = listing.overview(shown, {tier.name: run for tier in shown if (run := _beside(tier))})
+        beside = {tier.name: run for tier in shown if (run := _beside(tier))}
+        if options.json:
+            _print_json(listing.rows(keys, shown, beside))
+            return
+        lines = listing.overview(shown, beside)
     for line in lines:
         print(line)
-    if not options.paper and (names := recorded.recorded_names()):
+    if not key and (names := recorded.recorded_names()):
         print(f"recorded runs, each read with --tier: {', '.join(names)}")
 
 
 def _show(options: argparse.Namespace) -> None:
     from reprise.report import card  # only here and for the report are the models of its page built
 
-    width = min(Console().width, 110)
-    tier = recorded.source(recorded.load(options.tier), card.deciding(options.id), judges=True)
-    print(card.card(options.id, tier, width))
+    tier = recorded.load(options.tier)
+    tier = recorded.source(tier, ids.experiments(ids.find(options.id)), judges=True)
+    if options.json:
+        _print_json(card.as_json(options.id, tier))
+    else:
+        print(card.card(options.id, tier, min(Console().width, 110)))
 
 
 def _diff(options: argparse.Namespace) -> int:
     if options.b is None:
         moved = rules.moved(options.a, tiers.checkout())
-        for line in rules.lines(options.a, moved):
-            print(line)
+        if options.json:
+            _print_json([each._asdict() for each in moved])
+        else:
+            print(*rules.lines(options.a, moved), sep="\n")
         return FOUND if moved else 0
     comparison = diff.compare(Path(options.a), Path(options.b), tiers.checkout())
-    for line in diff.lines(comparison):
-        print(line)
+    if options.json:
+        _print_json(diff.as_json(comparison))
+    else:
+        print(*diff.lines(comparison), sep="\n")
     return FOUND if comparison.has_moved else 0
 
 
@@ -345,33 +390,29 @@ def _plan(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
     minutes = plan.positive_minutes(options.share_minutes)
-    papers = registry.chosen(options.paper)
+    papers = registry.chosen(ids.paper(options.paper))
     experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
     estimates = plan.estimates(experiments, minutes)
+    on_gpus = any(each.gpu_hours for each in estimates if each.state != "done")
+    key = papers[0].key if options.paper else None
+    commands = plan.commands(tier, key, minutes, on_gpus=on_gpus)
+    if options.json:
+        _print_json(plan.as_json(estimates, commands))
+        return
     table = Table(title=f"Tier {tier.name}; hours without what is in the cache")
-    for name in (
-        "experiment",
-        "state",
-        "jobs",
-        "longest job",
-        "memory",
-        "cache",
-        "CPU h",
-        "GPU h",
-        "claims",
-        "numbers",
-    ):
+    for name in ("experiment", "state", "jobs", "longest job", "memory", "cache", "CPU h", "GPU h", "claims",
+                 "numbers", "GPU h / number"):  # fmt: skip
         table.add_column(name, justify="left" if name in ("experiment", "state") else "right")
-    for each in estimates:
+    for each in plan.by_price(estimates):
         gpus = f", {each.longest.gpus} GPU{'s' * (each.longest.gpus > 1)}" if each.longest.gpus else ""
-        numbers = [claim for claim in each.claims if claim.published is not None]
+        price = plan.hours(each.gpu_hours_per_number) if each.gpu_hours and each.numbers else "-"
         table.add_row(
             each.id, each.state, str(each.jobs), f"{each.longest.minutes / 60:,.2f} h{gpus}",
             f"{each.longest.memory_mb / 1000:.1f} GB", f"{each.disk_gb:.1f} GB",
             f"{each.cpu_hours:.2f}", plan.hours(each.gpu_hours),
-            str(len(each.claims)), str(len(numbers)),
+            str(len(each.claims)), str(each.numbers), price,
         )  # fmt: skip
-    _print_table(table, max(130, Console().width))
+    _print_table(table, max(150, Console().width))
     if options.paper:
         for each in estimates:
             for claim in each.claims:
@@ -379,17 +420,19 @@ def _plan(options: argparse.Namespace) -> None:
                     print(f"{each.id} decides {claim.id}: {claim.published:g} {claim.first.unit}")
     for line in plan.missing_lines({each.id: each.missing for each in estimates}):
         print(line)
-    print(plan.summary(estimates))
-    paper = f" paper={options.paper}" if options.paper else ""
-    share = f" share_minutes={minutes:g}" if minutes != plan.SHARE_MINUTES else ""
-    print(f"run it with: snakemake --config tier={tier.name}{paper}{share}")
+    remaining = plan.summary(estimates)
+    if not on_gpus and any(each.state == "to run" for each in estimates):
+        cores, drawings = decide.cores(), sum(len(paper.artifacts) for paper in papers)
+        remaining += f"; {plan.duration(plan.minutes(estimates, cores, drawings), cores)}"
+    print(*plan.purchase_lines(estimates), remaining, *commands, sep="\n")
 
 
 def _decide(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
     left, cores = plan.positive_minutes(options.minutes, "--minutes"), decide.cores()
-    experiments = decide.chosen_experiments(tier, options.id)
+    id = ids.find(options.id, "paper", "experiment").id if options.id else None
+    experiments = decide.chosen_experiments(tier, id)
     while True:  # what rounds have decided is known before further ones are chosen
         rounds = decide.candidates(experiments)
         chosen = decide.choose(rounds, left, cores)
@@ -407,23 +450,24 @@ def _decide(options: argparse.Namespace) -> None:
 
 
 def _why(options: argparse.Namespace) -> None:
-    from reprise.report import card, why
+    from reprise.report import why
 
-    registry.claim(options.id)
-    tier = recorded.source(recorded.load(options.tier), card.deciding(options.id), judges=True)
+    claim = ids.find(options.id, "claim")
+    tier = recorded.source(recorded.load(options.tier), ids.experiments(claim), judges=True)
     print(why.why(options.id, tier, min(Console().width, 110)))
 
 
 def _run(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    configured = tier.experiment(options.id).in_round(options.round)
+    configured = tier.experiment(ids.experiment(options.id)).in_round(options.round)
     if options.attempt is not None:
-        attempt = frozen.attempt(tier.root, options.id, options.attempt)
+        attempt = frozen.attempt(tier.root, configured.id, options.attempt)
         configured = configured.in_attempt(attempt)
     params = configured.params.model_dump(mode="json")
-    description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
-    print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
-    with _progress(configured.name) as progress:
+    if not notices.is_read():  # it is in the record of the results, too
+        description = {**provenance.describe(tier.root), "experiment": configured.id, "params": params}
+        print(json.dumps(description, ensure_ascii=False), file=sys.stderr, flush=True)
+    with notices.progress(configured.name) as progress:
         if options.share:
             number, shares = options.share
             run.run_share(configured, number, shares, progress)
@@ -432,42 +476,28 @@ def _run(options: argparse.Namespace) -> None:
     print(configured.folder)
 
 
-@contextmanager
-def _progress(id: str) -> Iterator[run.Progress]:
-    """A progress bar with an estimate on a terminal; otherwise, as in a log, a line every 10 %."""
-    if sys.stderr.isatty():
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(id)
-            yield lambda done, total, what: bar.update(
-                task, completed=done, total=total, description=f"{id}: {what}"
-            )
-        return
-    start, first, printed = time.monotonic(), 0, -1
-
-    def line(done: int, total: int, what: str) -> None:
-        nonlocal start, first, printed
-        tenth = 10 * done // total
-        if tenth < printed or printed < 0 or done == 0:  # a new start, or resuming an interrupted run
-            start, first, printed = time.monotonic(), done, tenth
-        elif tenth > printed:
-            printed = tenth
-            remaining = (time.monotonic() - start) * (total - done) / (done - first)
-            print(f"{id}: {what}: {10 * tenth} %, {remaining:.0f} s left", file=sys.stderr, flush=True)
-
-    yield line
-
-
 def _draw(options: argparse.Namespace) -> None:
-    artifact = registry.artifact(options.id)
-    tier = recorded.source(recorded.load(options.tier), [artifact.experiment])
-    for file in Drawing(artifact, tier).draw():
-        print(file)
+    from reprise.report import card
+
+    found = ids.find(options.id)
+    tier = recorded.load(options.tier)
+    drawn = card.drawn(found)
+    if found.kind == "paper":  # of which what has not run here is not missing
+        tier = recorded.source(tier, ids.experiments(found))
+        drawn = [each for each in drawn if tier.experiment(each.experiment).has_results()] or drawn
+    elif not drawn:
+        raise RepriseError(f"{found.id}: no figure or table shows it")
+    for artifact in drawn:
+        drawing = Drawing(artifact, recorded.source(tier, [artifact.experiment]))
+        for file in drawing.draw():
+            print(file)
+        print(card.of_drawing(drawing), flush=True)
 
 
 def _check(options: argparse.Namespace) -> int:
     tier = recorded.load(options.tier)
-    keys = [options.paper] if options.paper else list(registry.judged())
+    paper = ids.paper(options.paper)
+    keys = [paper] if paper else list(registry.judged())
     if not options.write and "drift" not in options.fail_on:
         tier = _source(tier, keys)
     judged: list[pd.DataFrame] = []
@@ -479,9 +509,10 @@ def _check(options: argparse.Namespace) -> int:
             verdicts.save(judged[-1], evidence)
     claims = pd.concat(judged, ignore_index=True)
     if options.json:
-        rows = claims.to_dict("records")
-        print(json.dumps([{name: _finite(value) for name, value in row.items()} for row in rows], indent=1))
+        _print_json(claims.to_dict("records"))
     else:
+        if tier.is_test:
+            print(wording.TEST)
         _print_summary(claims)
         for line in listing.findings(claims):
             print(line)
@@ -492,14 +523,24 @@ def _check(options: argparse.Namespace) -> int:
                 failed = True
                 print(f"contradicted: {row['claim']}: {row['observed']:.4g} {row['unit']}", file=sys.stderr)
     if "drift" in options.fail_on:
-        for line in drift.compare(tier, keys):
+        found = drift.compare(tier, keys)
+        print(found, file=sys.stderr)
+        for line in found.moved:
             failed = True
             print(f"drift: {line}", file=sys.stderr)
     return FOUND if failed else 0
 
 
-def _finite(value: object) -> object:
-    """A cell as JSON has it, which has no NaN."""
+def _print_json(content: object) -> None:
+    print(json.dumps(_finite(content), indent=1, ensure_ascii=False))
+
+
+def _finite(value: Any) -> Any:
+    """A value as JSON has it, which has no NaN."""
+    if isinstance(value, dict):
+        return {str(name): _finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -510,25 +551,30 @@ def _report(options: argparse.Namespace) -> None:
     recorded.keep_judged(registry.papers(), tier)
     claims = check.join(tier)
     file = html.write(tier, claims)
-    _print_summary(claims)
     for paper in registry.judged().values():
         has_run = any(tier.experiment(id).has_results() for id in paper.experiments)
         if has_run and (reason := check.Verdicts(paper, tier).why_unchecked()):
             print(f"{paper.key}: its verdicts are left out: {reason}", file=sys.stderr)
-    print(f"report: {file}")
+    print(*listing.ending(tier, claims, file), sep="\n")
 
 
 def _open(options: argparse.Namespace) -> None:
     from reprise.report import card, html
 
+    place = ""
     if options.id is not None:
-        card.require_known(options.id)
+        found = ids.find(options.id)
+        if found.kind == "experiment":  # which the page shows by its figures and claims, on its paper's page
+            shown = [each.id for each in card.drawn(found)]
+            place = f"#{(shown or [found.id.split('/')[0]])[0]}"
+        else:
+            place = f"#{found.id}"
     tier = _source(recorded.load(options.tier), registry.papers())
     recorded.keep_judged(registry.papers(), tier)
     file = tier.results / sealed.REPORT[0]
     if not sealed.is_reported(tier):
         file = html.write(tier, check.join(tier))
-    address = file.as_uri() + (f"#{options.id}" if options.id else "")
+    address = file.as_uri() + place
     print(address, flush=True)
     if not webbrowser.open(address):
         raise RepriseError(f"{file}: no browser found to open it; copy the file, or set BROWSER")
@@ -563,10 +609,11 @@ def _publish(options: argparse.Namespace) -> None:
 
 def _freeze(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    keys = {id.split("/")[0] for id in options.ids} or set(registry.judged())
+    named = [ids.find(id, "experiment").id for id in options.ids]
+    keys = {id.split("/")[0] for id in named} or set(registry.judged())
     verdicts = pd.concat([check.Verdicts(registry.paper(key), tier).judged() for key in sorted(keys)])
-    lock = confirm.freeze(tier, options.ids, verdicts)
-    for id in options.ids or lock.experiments:
+    lock = confirm.freeze(tier, named, verdicts)
+    for id in named or lock.experiments:
         claims = lock.experiments[id].claims.values()
         decided = sum(claim.verdict in ONE_WAY for claim in claims)
         print(f"{id}: {len(claims)} claims frozen, {decided} of them decided")
@@ -603,9 +650,9 @@ def _confirm(options: argparse.Namespace) -> None:
 
 def _bundle(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    keys = [paper.key for paper in registry.chosen(options.paper)]
-    file, ids = bundling.bundle(keys, tier, options.to)
-    print(f"{file}: {len(ids)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(ids)}")
+    keys = [paper.key for paper in registry.chosen(ids.paper(options.paper))]
+    file, packed = bundling.bundle(keys, tier, options.to)
+    print(f"{file}: {len(packed)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(packed)}")
 
 
 def _merge(options: argparse.Namespace) -> None:

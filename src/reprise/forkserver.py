@@ -36,7 +36,7 @@ OF_THREADS = "_THREADS"
 """End of the names of environment variables that do not count: a command computes in one thread."""
 MODULES = {
     "run": ("reprise.cli", "scipy.stats", "reprise.training.images", "reprise.numerics.compiled"),
-    "draw": ("reprise.cli", "scipy.stats", "reprise.plotting.style"),
+    "draw": ("reprise.cli", "scipy.stats", "reprise.plotting.style", "reprise.report.card"),
     "check": ("reprise.cli", "scipy.stats"),
     "report": ("reprise.cli", "scipy.stats", "reprise.report.html"),
 }

@@ -66,7 +66,7 @@ def remove(name):
 
 def forge_name(folder):
     """The other figure with its record, under this one's name."""
-    for ending in ("pdf", "svg", "png"):
+    for ending in registry.artifact(FIGURE).endings:
         shutil.copy(folder / f"fig05.{ending}", folder / f"fig04.{ending}")
     text = (folder / ".fig05.json").read_text().replace("fig05", "fig04")
     (folder / ".fig04.json").write_text(text)
@@ -170,9 +170,9 @@ def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypa
     assert "drawn from other tables" in drawing(FIGURE, tier).staleness()
 
 
-@pytest.mark.parametrize("renamed", range(5))
+@pytest.mark.parametrize("renamed", range(6))
 def test_a_drawing_killed_between_its_files_is_seen_to_be_unfinished(tier, monkeypatch, renamed, reseal):
-    """Of three files and their record, the first have their new names, and the others do not."""
+    """Of four files and their record, the first have their new names, and the others do not."""
     before = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     reseal(tier)
     left = renamed
@@ -189,7 +189,7 @@ def test_a_drawing_killed_between_its_files_is_seen_to_be_unfinished(tier, monke
         drawing(FIGURE, tier).draw()
     now = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     assert len({name for name in before if before[name] != now[name]}) == renamed
-    assert drawing(FIGURE, tier).is_current() == (renamed == 4)
+    assert drawing(FIGURE, tier).is_current() == (renamed == 5)
 
 
 def test_a_recorded_runs_drawing_is_bound_to_its_tables(tier, capsys):

@@ -40,6 +40,18 @@ def test_an_empty_caption_is_refused():
         def fig01(tables, params): ...
 
 
+@pytest.mark.parametrize(
+    ("number", "is_in_paper"),
+    [("Figure 4", True), ("Table 1", True), ("Figures of Appendix C", True), ("Figure 7b, search", False),
+     ("Table 1, beside print", False), ("Section 4", False), ("Stand-in", False)],
+)  # fmt: skip
+def test_the_caption_of_a_figure_that_is_not_in_the_paper_says_so(number, is_in_paper):
+    @figure(number, reads=("matching",), caption="Scores.")
+    def drawn(tables, params): ...
+
+    assert drawn.artifact["caption"] == ("Scores." if is_in_paper else "Not in the paper. Scores.")
+
+
 def test_a_plan_is_made_of_functions():
     with pytest.raises(RepriseError, match=r"Plan\(needs=...\) must be a function, not None"):
         Plan(tasks=list, needs=None)

@@ -317,6 +317,18 @@ def test_a_tier_starts_from_its_base_and_overrides_it(write):
     assert third.params["jing2022/first"] == Params(seeds=4)  # mine has no base any more
 
 
+def test_a_tier_that_tests_the_program_says_so_and_what_starts_from_it_does(write, tmp_path):
+    assert not write("tier: mine\n").is_test
+    assert write("tier: small\nis_test: true\n", "small").is_test
+    assert write("tier: mine\nbase: small\n").is_test
+    assert not write("tier: mine\nbase: small\nis_test: false\n").is_test
+    assert tiers.is_test("small", tmp_path)
+    assert not tiers.is_test("mine", tmp_path)
+    assert not tiers.is_test("elsewhere", tmp_path)
+    with pytest.raises(RepriseError, match=r"configs/mine.yaml: key 'is_test' has the value 'yes'; allowed"):
+        write("tier: mine\nis_test: 'yes'\n")
+
+
 def test_a_base_of_another_kind_is_replaced_whole():
     on_top = tiers._on_top
     base = {"optimiser": {"kind": "sgd", "learning_rate": 0.1}, "encoder": {"width": 16, "stem": "cifar"}}
@@ -344,6 +356,10 @@ def test_every_tier_of_this_checkout_is_valid(checkout):
     assert "default" in names
     loaded = [tiers.load_tier(name) for name in names]
     assert all(set(tier.params) == set(registry.experiments()) for tier in loaded)
+
+
+def test_smoke_alone_tests_the_program():
+    assert [name for name in tiers.names(ROOT) if tiers.load_tier(name, ROOT).is_test] == ["smoke"]
 
 
 def test_outside_a_checkout_the_message_says_so(tmp_path, monkeypatch):

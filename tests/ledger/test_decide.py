@@ -259,7 +259,7 @@ def test_minutes_are_positive(checkout, text, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["decide", "tian2023/nothing", "--tier", "smoke"], "unknown experiment 'tian2023/nothing'"),
+        (["decide", "tian2023/nothing", "--tier", "smoke"], "unknown paper or experiment 'tian2023/nothing'"),
         (
             ["decide", "jing2022", "--tier", "smoke"],
             "jing2022, tier smoke: no experiment with claims has run",

@@ -1,5 +1,6 @@
 """Two runs are compared claim by claim and number by number, without a change of either."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -89,6 +90,20 @@ def test_the_command_exits_with_3_if_something_moved(pair, monkeypatch, capsys):
     assert main(command) == 3
     assert capsys.readouterr().out.startswith(f"{ID}\n  may be why: nothing recorded differs\n")
     assert main(["diff", str(pair[0]), "nowhere"]) == 2
+
+
+def test_as_json_it_says_what_the_lines_say(pair, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    edit(pair[1], scaled("trajectory", "off_diagonal_mass", 1.5, "arm == 'independent'"))
+    assert main(["diff", *map(str, pair), "--json"]) == 3
+    content = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # NaN is no JSON
+    comparison, text = compared(pair)
+    (found,), (expected,) = content["differences"], comparison.differences
+    assert (content["has_moved"], found["id"]) == (True, ID)
+    assert len(found["numbers"]) == len(expected.numbers)
+    assert {each["column"] for each in found["numbers"]} == {"off_diagonal_mass"}
+    for claim in found["claims"]:
+        assert f": {claim['id']}: {claim['then']['observed']:.4g}" in text
 
 
 def test_what_moved_is_named_with_what_was_recorded(pair):

@@ -52,7 +52,10 @@ def compared(checkout, tables, monkeypatch):
 
     def compare_with(now):
         monkeypatch.setattr(ConfiguredExperiment, "tables", lambda self: now)
-        return compare(tier, ["jing2022"])
+        found = compare(tier, ["jing2022"])
+        assert found.compared == len(pd.read_csv(file))
+        assert str(found) == f"{len(pd.read_csv(file))} numbers compared, {len(found.moved)} moved"
+        return found.moved
 
     return compare_with
 

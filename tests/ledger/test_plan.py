@@ -1,12 +1,15 @@
 """What a tier takes: shares, limits and estimates."""
 
 import json
+import re
 import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
+from stating import stated
 
 from reprise.cli import main
 from reprise.contract.experiment import Resources, share_of, together
@@ -14,9 +17,11 @@ from reprise.engine import registry, run, seconds, tiers
 from reprise.engine.configured import PUBLISHED
 from reprise.engine.foreign import Taken
 from reprise.errors import RepriseError
+from reprise.evidence.comparison import near
 from reprise.ledger import costs, plan, speed
 from reprise.ledger import recorded as recorded_runs
 from reprise.storage import store
+from reprise.training.costs import GPU
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,8 +76,39 @@ def test_what_has_run_is_not_counted(tier):
     run.run(tier.experiment(id))
     after = plan.estimate(tier.experiment(id))
     assert (before.state, after.state) == ("to run", "done")
-    assert plan.summary([before]).startswith("1 experiment to run, in 1 job: about ")
-    assert plan.summary([after]).startswith("0 experiments to run, in 0 jobs")
+    assert plan.summary([before]).startswith("to run: 1 experiment in 1 job, about ")
+    assert plan.summary([after]).startswith("to run: 0 experiments in 0 jobs, ")
+
+
+def estimated(id, state="to run", gpu_hours=0.0, cpu_hours=1.0, numbers=0):
+    """An estimate of an experiment that decides so many printed numbers."""
+    claim = stated(near(None, 1.0, unit="%", quantity="accuracy"), f"{id}/number")
+    claims = tuple(replace(claim, id=f"{id}/{number}") for number in range(numbers))
+    return plan.Estimate(id, state, 1, Resources(60, 1000, gpus=1), cpu_hours, gpu_hours, 0.5, claims, "")
+
+
+def test_the_cheapest_printed_numbers_come_first_and_what_is_on_request_apart():
+    every = [
+        estimated("k/none", gpu_hours=1),
+        estimated("k/dear", gpu_hours=100, numbers=2),
+        estimated("k/asked", "on request", gpu_hours=7, numbers=7),
+        estimated("k/cheap", gpu_hours=12, numbers=4),
+        estimated("k/done", "done", gpu_hours=1, numbers=9),
+        estimated("k/theory", numbers=1),
+    ]
+    order = [each.id for each in plan.by_price(every)]
+    assert order == ["k/theory", "k/cheap", "k/dear", "k/none", "k/asked", "k/done"]
+    assert plan.purchases(every) == [(12, 4, "k/cheap"), (112, 6, "k/dear")]
+    first, second, assumed = plan.purchase_lines(every)
+    assert first == "the first 12.0 GPU-hours buy 4 printed numbers: by k/cheap"
+    assert second == "the first 112 GPU-hours buy 6 printed numbers: with k/dear"
+    assert GPU in assumed
+    to_run, asked = plan.summary(every).split("; ")
+    assert to_run.startswith(
+        "to run: 4 experiments in 4 jobs, about 4.0 hours of one core, 113 hours of one GPU"
+    )
+    assert asked.startswith("on request: 1 experiment in 1 job, about 1.0 hours of one core, 7.0 hours of ")
+    assert plan.purchase_lines([estimated("k/theory", numbers=1)]) == []
 
 
 def test_the_command_prints_every_experiment_what_is_missing_and_the_command(capsys):
@@ -87,7 +123,51 @@ def test_the_command_prints_every_experiment_what_is_missing_and_the_command(cap
     assert f" {disk_gb:.1f} GB │" in row
     assert "jing2022/projector_spectra decides jing2022/table1/directclr: 62.7 %" in printed
     assert "missing for jing2022/projector_map, jing2022/projector_spectra: data set 'imagenet'" in printed
-    assert printed.splitlines()[-1] == "run it with: snakemake --config tier=paper paper=jing2022"
+    here, on_cluster = printed.splitlines()[-2:]
+    assert here == "run it with: snakemake --config tier=paper paper=jing2022"
+    profile = yaml.safe_load((ROOT / "workflow/profiles/slurm/config.yaml").read_text())["config"]
+    minutes = dict(each.split("=") for each in profile)["share_minutes"]
+    command = "snakemake --workflow-profile slurm --config tier=paper paper=jing2022"
+    assert on_cluster.endswith(f": {command} share_minutes={minutes}")
+
+
+def test_a_plan_as_json_has_the_numbers_of_the_table(capsys):
+    assert main(["plan", "Jing 2022", "--tier", "paper", "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    paper = registry.paper("jing2022")
+    assert {each["id"] for each in content["experiments"]} == set(paper.experiments)
+    assert content["gpu"]["name"] == GPU
+    prices = [
+        each["gpu_hours"] / len(each["numbers"])
+        for each in content["experiments"]
+        if each["state"] == "to run" and each["numbers"]
+    ]
+    assert prices == sorted(prices)
+    for each in content["experiments"]:
+        claims = registry.experiment(each["id"]).claims
+        assert each["numbers"] == {one.id: one.published for one in claims if one.published is not None}
+        needs = registry.experiment(each["id"]).needs(tiers.load_tier("paper").params[each["id"]]).values()
+        assert each["longest_job_gpus"] == max(need.gpus for need in needs)
+    assert content["commands"][-1].startswith("snakemake --workflow-profile slurm --config tier=paper ")
+
+
+def test_a_run_takes_no_less_than_its_longest_job_and_jobs_on_gpus_follow_each_other():
+    plenty = [replace(estimated(f"k/{number}"), longest=Resources(30, 1000)) for number in range(4)]
+    assert plan.minutes(plenty, 1, 0) == pytest.approx(240)
+    assert plan.minutes(plenty, 2, 0) == pytest.approx(120)
+    assert plan.minutes(plenty, 100, 0) == pytest.approx(30)
+    assert plan.minutes([*plenty, estimated("k/done", "done")], 2, 0) == pytest.approx(120)
+    assert plan.minutes([*plenty, estimated("k/gpu", gpu_hours=3, cpu_hours=0)], 2, 0) == pytest.approx(180)
+    assert 120 < plan.minutes(plenty, 2, 60) < 125
+
+
+def test_the_smoke_tier_takes_the_three_minutes_that_it_was_seen_to_take(tier, capsys):
+    every = plan.estimates(tier.experiments().values(), here=False)
+    minutes = plan.minutes(every, 2, len(registry.artifacts()))
+    assert 1.5 < minutes < 6
+    assert plan.duration(minutes, 2) == f"about {minutes:.0f} minutes on 2 cores, figures included"
+    assert main(["plan", "tian2023", "--tier", "smoke"]) == 0
+    assert re.search(r"; about \d+ minutes? on \d+ cores?, figures included$", capsys.readouterr().out, re.M)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf"])
@@ -143,6 +223,9 @@ def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(t
     shutil.rmtree(each.folder)
     recorded(tier, **{TRAINED: taken})
     assert hours(tier, TRAINED) == pytest.approx([sum(taken.tasks.values()) / 3600])
+    params = each.params.model_copy(update={"steps": 2 * each.params.steps})  # trains other networks
+    longer = replace(tier, is_test=False, params={TRAINED: params}).experiment(TRAINED)
+    assert plan.estimate(longer).cpu_hours == pytest.approx(together(longer.needs().values()).minutes / 60)
     (entry, *_) = store.entries(tier.root, store.MODELS)
     key = f"models/{entry.folder.name}"
     record = json.loads((entry.folder / store.CACHE_RECORD).read_text())

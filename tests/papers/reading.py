@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.container import ErrorbarContainer
 from scipy import stats
 
 from reprise.contract.experiment import BASE
@@ -69,12 +70,12 @@ def share_y(panel, panels):
 
 
 def series(panel):
-    """The lines of several points, without grid and reference lines: label -> (x, y)."""
-    return {
-        line.get_label(): line.get_xydata().T
-        for line in panel.lines
-        if len(line.get_xdata()) > 1 and line.get_transform() == panel.transData
+    """The lines of several points, without grid and reference lines: label -> (x, y). A series with error
+    bars has its label on their container."""
+    lines = {line.get_label(): line for line in panel.lines if line.get_transform() == panel.transData} | {
+        bars.get_label(): bars[0] for bars in panel.containers if isinstance(bars, ErrorbarContainer)
     }
+    return {label: line.get_xydata().T for label, line in lines.items() if len(line.get_xdata()) > 1}
 
 
 def where(table, **values):
@@ -87,8 +88,8 @@ def labels(panel):
 
 def assert_mean(panel, label, rows, x, y, *, log=True, axis=None, within=None):
     """The line of that label is the mean over seeds of `y` at every `x`, geometric for `log`; the
-    axis is logarithmic, too, or has the scale `axis`; the band around the line is the 95 % interval of
-    Student's t, of the seeds that have a number, cut to what is possible."""
+    axis is logarithmic, too, or has the scale `axis`; the band around the line, or the bars on it, are the
+    95 % interval of Student's t, of the seeds that have a number, cut to what is possible."""
     assert panel.get_yscale() == (axis or ("log" if log else "linear"))
     transform, back = (np.log, np.exp) if log else (np.asarray, np.asarray)
     wide = rows.pivot(index=x, columns="seed", values=y)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import QuadMesh
 from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter
 from reading import (
     DECLARED,
     RANGES,
@@ -28,6 +29,7 @@ from scipy import stats
 from reprise.contract.experiment import BASE, NotInTablesError
 from reprise.engine import registry
 from reprise.errors import RepriseError
+from reprise.plotting.data import data_of
 from reprise.plotting.style import band, legend_below
 
 FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind == "figure"]
@@ -101,14 +103,35 @@ def test_what_is_drawn_lies_inside_the_axes(id, smoke):
         assert not inside or np.mean(inside) > 0.6
 
 
+def root(panels):
+    """The figure, also of panels in a part of it."""
+    return panels[0].get_figure(root=True)
+
+
 @EACH
 def test_a_legend_names_each_series_once(id, smoke):
     panels, _, _ = drawn(id, smoke)
-    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + panels[0].figure.legends
+    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + root(panels).legends
     assert legends or all(len(labels(panel)) <= 1 for panel in panels)
     for legend in legends:
         names = [text.get_text() for text in legend.get_texts()]
         assert len(names) == len(set(names))
+
+
+@EACH
+def test_its_data_hold_the_points_of_each_series(id, smoke):
+    panels, _, _ = drawn(id, smoke)
+    rows = data_of(panels[0].figure)
+    assert rows
+    assert all(row["left"] for row in rows if row["row"])
+    found = {(row["x"], row["y"]) for row in rows}
+    for panel in panels:
+        if not any(
+            isinstance(axis.get_major_formatter(), FuncFormatter) for axis in (panel.xaxis, panel.yaxis)
+        ):
+            for x, y in series(panel).values():
+                if len(x) > 2:
+                    assert {(f"{a:.6g}", f"{b:.6g}") for a, b in zip(x, y, strict=True)} <= found
 
 
 def is_grey(line):
@@ -120,7 +143,7 @@ def is_grey(line):
 def test_a_legend_names_every_marker_and_every_line_that_is_not_solid(id, smoke):
     """A grey line, a reference, by a grey entry."""
     panels, _, _ = drawn(id, smoke)
-    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + panels[0].figure.legends
+    legends = [panel.get_legend() for panel in panels if panel.get_legend()] + root(panels).legends
     named = [line for legend in legends for line in legend.findobj(Line2D)]
     styles = {(line.get_linestyle(), grey) for line in named for grey in {False, is_grey(line)}}
     markers = {line.get_marker() for line in named}

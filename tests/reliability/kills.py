@@ -439,24 +439,20 @@ def report(outcomes: dict[str, Outcome], seed: int, seconds: float) -> str:
     rows = []
     for name, outcome in outcomes.items():
         kills = sum(outcome.kills.values())
-        by = [sum(n for how, n in outcome.kills.items() if how.startswith(s.name)) for s in SIGNALS]
         good = (
             f"{len(outcome.failures)} failed" if outcome.failures else "same bytes" if kills else "not tried"
         )
-        rows.append([name, kills + len(outcome.failures), *by, outcome.late, good])
-    totals = [sum(row[column] for row in rows) for column in range(1, 6)]
+        rows.append([name, kills + len(outcome.failures), outcome.late, good])
+    totals = [sum(row[column] for row in rows) for column in (1, 2)]
     failed = sum(len(outcome.failures) for outcome in outcomes.values())
     rows.append(["all", *totals, f"{failed} failed" if failed else "same bytes"])
-    header = [
-        "what is killed",
-        "kills",
-        *(s.name for s in SIGNALS),
-        "came too late",
-        "after the same commands",
-    ]
+    header = ["what is killed", "kills", "came too late", "after the same commands"]
+    kills = sum((outcome.kills for outcome in outcomes.values()), Counter())
+    by = [f"{sum(n for how, n in kills.items() if how.startswith(s.name))} by {s.name}" for s in SIGNALS]
     return (
         f"{document.table(header, rows)}\n\n"
-        f"Seed {seed}, {seconds / 60:.1f} minutes, {60 * totals[0] / seconds:.0f} kills a minute."
+        f"Seed {seed}, {seconds / 60:.1f} minutes, {60 * totals[0] / seconds:.0f} kills a minute: "
+        f"{', '.join(by)}."
     )
 
 

@@ -12,7 +12,8 @@ from reprise.engine.check import Verdicts
 from reprise.engine.coverage import coverage
 from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
-from reprise.report.card import card
+from reprise.report.card import as_json, card
+from reprise.report.numbers import number
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
@@ -131,7 +132,8 @@ def test_a_figures_card_names_its_claims_and_files(tier):
 def test_a_drawing_that_is_not_up_to_date_is_not_shown_as_one(tier, monkeypatch):
     Drawing(registry.artifact(f"{KEY}/fig04"), tier).draw()
     _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
-    assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in ("pdf", "svg", "png")]
+    endings = ("pdf", "svg", "csv", "png")
+    assert said["files"].split() == [f"figures/tiny/{KEY}/fig04.{ending}" for ending in endings]
     monkeypatch.setattr(registry, "artifact_code", lambda id: "edited")
     _, said = fields(card(f"{KEY}/fig04", tier, width=1000))
     assert said["files"].startswith("not up to date: ")
@@ -142,6 +144,29 @@ def test_a_drawing_that_is_not_up_to_date_is_not_shown_as_one(tier, monkeypatch)
 
 @pytest.mark.parametrize("id", ["jing2022/fig4/nothing-like-it", "nobody/fig01", ""])
 def test_an_unknown_id_is_one_line(tier, id):
-    with pytest.raises(RepriseError, match=r"^unknown claim, figure or table '") as caught:
+    with pytest.raises(RepriseError, match=r"^unknown id '") as caught:
         card(id, tier)
     assert len(str(caught.value)) < 300
+
+
+def test_an_experiments_card_names_its_claims_and_figures(tier):
+    title, said = fields(card("layer alignment", tier, width=1000))
+    assert (title, said["state"]) == (ID, "done")
+    for claim in registry.experiment(ID).claims:
+        assert f": {claim.id}" in said["claims"]
+    assert f"{KEY}/fig04" in said["figure"]
+    assert said["in"] == f"results/tiny/{ID}"
+    assert said["written in"] == f"src/reprise/papers/{ID}/experiment.py"
+    assert said["run it again"].startswith(f"reprise run {ID} --tier tiny (about ")
+    _, said = fields(card(f"{KEY}/gradient_flow", tier, width=1000))
+    assert said["state"] == f"no results; reprise run {KEY}/gradient_flow --tier tiny"
+
+
+def test_a_card_as_json_says_what_the_card_says(tier):
+    _, said = fields(card(CLAIM, tier, width=1000))
+    content = as_json(CLAIM, tier)
+    assert (content["id"], content["statement"]) == (CLAIM, said["says"])
+    assert said["verdict"].startswith(content["verdict"])
+    assert number(content["reference"]) in said["holds if"]
+    assert as_json("layer alignment", tier)["state"] == "done"
+    assert as_json(f"{KEY}/fig4", tier)["claims"][CLAIM] == "not judged"

@@ -25,7 +25,7 @@ from reprise.contract import experiment as contract
 from reprise.contract.experiment import BASE, Artifact, Tables
 from reprise.contract.settings import Settings, ours, stated, unstated
 from reprise.engine import registry
-from reprise.engine.configured import Tier
+from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.draw import Drawing
 from reprise.engine.registry import Experiment, Paper
 from reprise.errors import RepriseError
@@ -35,9 +35,23 @@ from reprise.evidence.comparison import above, at_least, below, identity, near
 from reprise.evidence.errata import Misprint, Text
 from reprise.evidence.formula import AS_PRINTED
 from reprise.evidence.judgement import VERDICTS
-from reprise.evidence.verdicts import GROUNDS, judge_all, summary
+from reprise.evidence.verdicts import GROUNDS, STANDINGS, judge_all, standing, summary
 from reprise.papers import ORDER
-from reprise.report import build, contents, html, numbers, results, runs, schema, sealed
+from reprise.report import (
+    build,
+    contents,
+    drawings,
+    findings,
+    html,
+    listing,
+    numbers,
+    published,
+    results,
+    runs,
+    schema,
+    sealed,
+    wording,
+)
 from reprise.storage import store
 
 ROOT = Path(__file__).parents[2]
@@ -349,6 +363,87 @@ def test_printed_numbers_are_counted_once(page: Page) -> None:
     assert "1 more need a run as published: GPUs: make reproduce TIER=paper" in page.words
 
 
+def test_each_printed_number_has_a_row_beside_ours(tier: Tier, page: Page) -> None:
+    """One was measured in narrower networks, one waits for a run as published, one is in no claim."""
+    shown = {each["artifact"]: each for each in load(tier)["papers"][0]["numbers"]}
+    assert {artifact: each["setting"] for artifact, each in shown.items()} == {
+        "Table 2": "not run", "Figure 6(a)": "reduced", "Table 9": "not judged",
+    }  # fmt: skip
+    assert all(each["difference"] is None and each["inside"] is None for each in shown.values())
+    assert shown["Figure 6(a)"]["observed"] == pytest.approx(numbers_table()["one"].mean())
+    (row,) = [row for row in page.rows if row and row[0] == "Figure 6(a)" and "1.0 ± 0.1" in row]
+    assert "—" in row
+    assert "reduced what differs" in row
+    (row,) = [row for row in page.rows if row and row[0].startswith("Table 2 ") and "62.7" in row]
+    assert "not run" in row
+    assert "number:new2030/table2/imagenet" in page.ids
+
+
+def test_what_was_measured_as_published_is_compared_with_print(tier: Tier) -> None:
+    """A mean of five runs would lie in the prediction interval of our 20, which a difference of .1 leaves."""
+    values = numbers_table()["one"]
+    half = stats.t.ppf(0.975, 19) * values.std() * np.sqrt(1 / 20 + 1 / 5)
+    slope = CLAIMS[0]
+    for printed, inside in ((1.0, True), (1.1, False)):
+        moved = near(_measure("one"), printed, quantity="slope", unit="", std=0.1, n=5)
+        _declare(claimed(moved, slope.id, slope.statement, at=slope.source))
+        judged = judge_all(
+            registry.papers()["new2030"].experiments["new2030/toy"].claims,
+            [{"numbers": numbers_table()}], Params(),
+        )  # fmt: skip
+        content = PUBLISHED.replace(b"6(a),1.0", b"6(a),%.1f" % printed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(registry, "_published", lambda key, content=content: content)
+            papers = build.build(tier, judged, []).papers
+        (number,) = [each for each in papers[0].numbers if each.claim == slope.id]
+        assert number.setting == "the same, with assumptions"
+        assert number.difference == pytest.approx(values.mean() - printed)
+        assert number.difference_low < number.difference < number.difference_high
+        ends = (number.predicted_low, number.predicted_high)
+        assert ends == pytest.approx((values.mean() - half, values.mean() + half))
+        assert number.inside is inside
+        assert number.gpu_hours is None
+
+
+def test_what_only_a_run_as_published_decides_is_read_off_the_run_that_there_is(
+    tier: Tier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside what that run would take; a claim that the run has nothing of has no number of ours."""
+    whole = {"a": contract.Resources(minutes=90, gpus=4), "b": contract.Resources(minutes=600)}
+    monkeypatch.setattr(ConfiguredExperiment, "needs", lambda experiment: whole)
+    monkeypatch.setattr(published, "load_tier", lambda name, root: tier)
+    wide, slope = near(_measure("one"), 1.0, quantity="accuracy", unit="%"), CLAIMS[0].id
+    nothing = near(lambda tables: pd.Series(dtype=float), 62.7, quantity="accuracy", unit="%")
+    _declare(
+        claimed(wide, slope, "It is one", at="Figure 6", needs="a whole run"),
+        claimed(nothing, "new2030/table2/imagenet", "It is high", at="Table 2", needs="a whole run"),
+    )
+    toy = registry.papers()["new2030"].experiments["new2030/toy"]
+    judged = judge_all(toy.claims, [{"numbers": numbers_table()}], Params(width=8))
+    assert set(judged["verdict"]) == {"not run"}
+    papers = build.build(tier, judged, []).papers
+    shown = {each.claim: each for each in papers[0].numbers if each.claim}
+    assert {id: (each.setting, each.gpu_hours, each.together) for id, each in shown.items()} == {
+        slope: ("reduced", 6.0, 2), "new2030/table2/imagenet": ("not run", 6.0, 2),
+    }  # fmt: skip
+    assert shown[slope].observed == pytest.approx(numbers_table()["one"].mean())
+    assert shown[slope].low < shown[slope].observed < shown[slope].high
+    assert {each.difference for each in shown.values()} == {None}
+    assert drawings.comparisons(papers) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "url"),
+    [
+        ("arXiv:2110.09348v1, October 2021 (its", "https://arxiv.org/abs/2110.09348v1"),
+        ("arXiv:2206.01342 as revised", "https://arxiv.org/abs/2206.01342"),
+        ("the proceedings", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_a_version_on_arxiv_has_an_address(version: str, url: str) -> None:
+    assert build.address(version) == url
+
+
 def test_a_claims_line_shows_our_interval_and_the_papers(tier: Tier, page: Page) -> None:
     """Ours without the paper's spread, the paper's from its spread, and the difference with both."""
     values = numbers_table()["one"]
@@ -457,22 +552,24 @@ def test_errata_link_to_what_showed_them(tier: Tier, page: Page) -> None:
     assert "#new2030/eq3/less" in page.links
     assert "#erratum:new2030/eq3/less" in page.links
     rows = {row[0]: row[1:] for row in page.rows if row}
-    shown = rows["Equation 3 new2030/eq3/less"]
+    shown = rows["Equation 3 false as printed · new2030/eq3/less"]
     assert shown[:2] == ["a < b", "b is less, a > b"]
     assert "new2030/eq3/less ✗ a counterexample" in shown[2]
-    assert rows["Section 2 new2030/typo"] == ["teh", "the", "reading"]
-    lists = load(tier)["papers"][0]["errata"]
-    assert [erratum["id"] for erratum in lists["changing_results"]] == ["new2030/eq3/less"]
-    assert [erratum["id"] for erratum in lists["misprints"]] == ["new2030/typo"]
+    assert rows["Section 2 misprint · new2030/typo"] == ["teh", "the", "reading"]
+    found = load(tier)["papers"][0]["errata"]
+    assert [(each["id"], each["changes_result"]) for each in found] == [
+        ("new2030/eq3/less", True),
+        ("new2030/typo", False),
+    ]
 
 
 def test_an_erratums_formulas_are_shown_where_there_are_any(tier: Tier, claims: pd.DataFrame) -> None:
     report = build.build(tier, claims, [])
     paper = report.papers[0]
-    erratum = paper.errata.changing_results[0].model_copy(
+    erratum = paper.errata[0].model_copy(
         update={"printed_mathml": "<math><mi>p</mi></math>", "corrected_mathml": "<math><mi>q</mi></math>"}
     )
-    errata = paper.errata.model_copy(update={"changing_results": [erratum]})
+    errata = [erratum, *paper.errata[1:]]
     changed = report.model_copy(update={"papers": [paper.model_copy(update={"errata": errata})]})
     assert "<math>" not in html.page(report, tier.results, tier.root)
     assert html.page(changed, tier.results, tier.root).count("<math><mi>") == 2
@@ -565,6 +662,69 @@ def test_sections_are_in_the_papers_order(tier: Tier, page: Page) -> None:
     assert section["figures"] == ["new2030/fig06a", "new2030/fig07"]
 
 
+def test_each_claim_is_in_one_group_and_algebra_is_grouped_by_theorem(tier: Tier, page: Page) -> None:
+    report = schema.Report.model_validate(load(tier))
+    paper = report.papers[0]
+    found = [(section.id, each) for section in paper.sections for each in contents.groups(paper, section)]
+    for section in paper.sections:
+        own = [claim.id for id, each in found if id == section.id for claim in each.claims + each.numbers]
+        assert sorted(own) == sorted(section.claims)
+    every = paper.sections[0].model_copy(
+        update={"figures": ["new2030/fig06a", "new2030/fig07"], "claims": [each.id for each in paper.claims]}
+    )
+    by_title = {each.title: each for each in contents.groups(paper, every)}
+    assert [claim.id for claim in by_title["Theorem 1"].claims] == [
+        "new2030/theorem1/holds",
+        "new2030/theorem1/more",
+    ]
+    assert by_title["Theorem 1"].is_algebra
+    assert [claim.id for claim in by_title["Figure 6a"].numbers] == ["new2030/fig6a/slope"]
+    assert [claim.id for claim in by_title["Figure 7"].claims] == ["new2030/fig7/above"]
+
+
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("Lemma 3, Eqs. 8 to 10, Section 5.2", "Lemma 3"),
+        ("Theorem 3, first case, Section 5.1", "Theorem 3"),
+        ("Corollary A.4, Appendix A.1", "Corollary A.4"), ("Eqs. 5 and 6, Section 4.2", "Eqs. 5 and 6"),
+        ("Section 4.1, after Eq. 2", "Eq. 2"), ("Section 3", "Section 3"),
+        ("Remark after Theorem 6, Appendix C.3", "Theorem 6"),
+    ],
+)  # fmt: skip
+def test_a_source_names_a_theorem(source: str, title: str) -> None:
+    assert contents.theorem_of(source) == title
+
+
+@pytest.mark.parametrize(
+    ("caption", "first"),
+    [
+        ("One sentence.", "One sentence."), ("Two. Sentences.", "Two."),
+        ("By Eq. Of norms. More", "By Eq. Of norms."), ("At 3.5 W. The first", "At 3.5 W. The first"),
+        ("Scores in % (e.g. Top-1). Others.", "Scores in % (e.g. Top-1)."),
+    ],
+)  # fmt: skip
+def test_a_captions_first_sentence_is_found(caption: str, first: str) -> None:
+    seen, more = contents.lead(caption)
+    assert seen == first
+    assert " ".join(filter(None, (seen, more))) == caption
+
+
+def test_claims_answer_what_a_reader_asks(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    headline = (("there are two, they write", "new2030/text/two"),)
+    papers["new2030"] = replace(papers["new2030"], headlines=headline)
+    report = build.build(tier, claims, [])
+    found = findings.asked(report.papers)
+    stated = {claim.id: claim for paper in report.papers for claim in paper.claims}
+    assert found.keys() == stated.keys()
+    assert [id for id, names in found.items() if "headlines" in names] == ["new2030/text/two"]
+    assert {id for id, names in found.items() if "fails" in names} == {
+        id for id, claim in stated.items() if claim.robust
+    }
+    assert "undecided" in found["new2030/fig7/above"]
+
+
 def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, claims: pd.DataFrame) -> None:
     papers = registry.papers()
     headlines = {
@@ -580,6 +740,104 @@ def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, cl
         "“on ImageNet”: · not run.",
     ):
         assert text in page.words
+
+
+@pytest.mark.parametrize(
+    ("decided_by", "name"),
+    [
+        ([("reproduced", "paper scale"), ("reproduced", "restated by us")], "holds"),
+        ([("reproduced", "paper scale"), ("depends", "paper scale")], "does not, or only partly"),
+        ([("not run", "not run"), ("tied", "paper scale")], "does not, or only partly"),
+        ([("reproduced", "paper scale"), ("inconclusive", "paper scale")], "neither"),
+        ([("reproduced", "reduced")], "neither"),
+        ([("contradicted", "reduced"), ("reproduced", "paper scale")], "neither"),
+        ([("not run", "not run")], "neither"),
+    ],
+)
+def test_a_sentence_holds_if_all_that_decides_it_does_at_the_papers_scale(
+    decided_by: list, name: str
+) -> None:
+    """What was run smaller speaks neither for it nor against it."""
+    names = list(STANDINGS)
+    assert standing(decided_by) == (names[-1] if name == "neither" else name)
+
+
+@pytest.fixture
+def told(tier: Tier) -> schema.Report:
+    """A paper run as published, with five headlines, of which two say the same."""
+    papers, many, two = registry.papers(), "new2030/table1/many", "new2030/text/two"
+    papers["new2030"] = replace(
+        papers["new2030"],
+        version="arXiv:2110.09348v1, of 2021",
+        headlines=(
+            ("there are | many", many), ("two and many", many), ("two and many", two),
+            ("on ImageNet", "new2030/table2/imagenet"), ("there are a lot", many),
+        ),
+    )  # fmt: skip
+    others = judge_all(PRINTED, [{"published": pd.DataFrame({"lead": [1.5], "setting": BASE})}], None)
+    judged = judge_all(CLAIMS, [{"numbers": numbers_table()}], Params())
+    table = pd.concat([judged, others, judge_all((*PENDING, *OLD), None, None)])
+    return build.build(tier, table.sort_values("claim", ignore_index=True), [])
+
+
+def test_headlines_are_sorted_by_what_became_of_them_in_the_papers_order(told: schema.Report) -> None:
+    paper = told.papers[0]
+    found = findings.by_standing(paper)
+    assert list(found) == list(STANDINGS)
+    assert [[(each.quotation, each.claim.id) for each in each] for each in found.values()] == [
+        [("there are | many", "new2030/table1/many")],
+        [("two and many", "new2030/text/two")],
+        [("on ImageNet", "new2030/table2/imagenet")],
+    ]
+    assert [claim.id for claim in findings.beyond_headlines(paper)] == ["new2030/eq3/less"]
+
+
+def test_the_readmes_table_names_each_headline_with_its_number_and_a_link(told: schema.Report) -> None:
+    section = results.findings(told, Path("docs/results"))
+    (row,) = [line for line in section.splitlines() if line.startswith("| [`new2030`]")]
+    _, name, holds, fails, neither, end = re.split(r"(?<!\\)\|", row)
+    assert name.strip() == "[`new2030`](docs/results/new2030.md)"
+    link = "docs/results/new2030.md#new2030"
+    assert holds.strip() == f"[“there are \\| many”]({link}/table1/many): 3 values, reproduced"
+    assert f"[“two and many”]({link}/text/two): 1.0" in fails
+    assert "beyond the headlines: 1, such as [a &lt; b]" in fails
+    assert neither.strip() == "[“on ImageNet”](docs/results/new2030.md): not run"
+    assert end == ""
+    assert "](docs/results/published.png)" in section
+
+
+def test_from_a_claim_one_click_leads_to_its_words_code_and_command(told: schema.Report, tier: Tier) -> None:
+    page = results.pages(told, tier.root)["new2030.md"].decode()
+    address = "https://arxiv.org/abs/2110.09348v1"
+    assert f"[arXiv:2110.09348v1, of 2021]({address})" in page
+    assert f"Draws again Figure 6a (Section 5) of [2110.09348v1]({address})." in page
+    (row,) = [line for line in page.splitlines() if '<a id="new2030/table1/many"></a>' in line]
+    assert "[command](#new2030/toy)" in row
+    (made,) = [line for line in page.splitlines() if '<a id="new2030/toy"></a>' in line]
+    assert "`reprise run new2030/toy --tier mini && reprise check new2030 --tier mini`" in made
+    assert "| InfoNCE | — |" in page
+    text = html.page(told, tier.results, tier.root)
+    assert f'of <a href="{address}">' in text
+    assert f'<cite><a href="{address}">' in text
+
+
+def test_a_figure_that_is_not_in_the_paper_is_about_what_it_does_not_draw_again(
+    told: schema.Report, tier: Tier
+) -> None:
+    papers = [
+        paper.model_copy(
+            update={
+                "figures": [
+                    figure.model_copy(update={"number": f"{figure.number}, ours"}) for figure in paper.figures
+                ]
+            }
+        )
+        for paper in told.papers
+    ]
+    other = told.model_copy(update={"papers": papers})
+    page = results.pages(other, tier.root)["new2030.md"].decode()
+    assert "About Figure 6a (Section 5) of " in page
+    assert "Draws again" not in page
 
 
 def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
@@ -719,7 +977,9 @@ def test_what_other_parameters_or_other_code_made_is_not_shown(
     assert "reprise run new2030/toy --tier mini\nreprise draw new2030/fig06a --tier mini" in Page(stale).words
 
 
-@pytest.mark.parametrize("name", ["fig06a.svg", "fig06a.png", "fig06a.pdf", "table1.csv", "table1.md"])
+@pytest.mark.parametrize(
+    "name", ["fig06a.svg", "fig06a.csv", "fig06a.png", "fig06a.pdf", "table1.csv", "table1.md"]
+)
 def test_a_damaged_drawing_is_drawn_again(
     tier: Tier, claims: pd.DataFrame, name: str, capsys: pytest.CaptureFixture
 ) -> None:
@@ -747,6 +1007,7 @@ def _seal_again(tier: Tier, id: str) -> None:
         ("svg", b"<svg", "damaged, not a whole SVG"),
         ("svg", b'<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', "holds <script>"),
         ("png", b"GIF89a", "damaged, not a whole PNG"),
+        ("csv", b"panel,left\nA,here\n", "damaged, not a figure's data"),
     ],
 )
 def test_a_picture_that_no_drawing_makes_is_refused_even_with_a_record_of_its_own(
@@ -859,6 +1120,48 @@ def test_the_summary_lists_what_a_ci_run_must_look_at(tier: Tier, claims: pd.Dat
     assert "| new2030 | reduced | 1 | 2 | 0 | 0 | 1 | 0 |" in text
 
 
+def test_a_test_of_the_program_has_a_banner_and_neither_headlines_nor_colours(
+    tier: Tier, claims: pd.DataFrame
+) -> None:
+    papers = registry.papers()
+    headline = (("there are two, they write", "new2030/text/two"),)
+    papers["new2030"] = replace(papers["new2030"], headlines=headline)
+    shown = html.write(tier, claims).read_text(encoding="utf-8")
+    assert "there are two, they write" in shown
+    assert wording.TEST not in shown
+    assert '<body class="test">' not in shown
+    tested = replace(tier, is_test=True)
+    page = html.write(tested, claims).read_text(encoding="utf-8")
+    assert page.count(wording.TEST) == 1
+    assert "there are two, they write" not in page.partition('id="find"')[0]
+    assert 'id="sceptic"' not in page
+    assert '<body class="test">' in page
+    colours = re.search(r"^\.test \{(.*)\}$", page, re.MULTILINE)[1]
+    marks, texts = (re.findall(rf"--{kind}\d: ([^;]+);", colours) for kind in "mt")
+    assert (len(marks), len(set(marks))) == (len(VERDICTS), 1)
+    assert (len(texts), set(texts)) == (len(VERDICTS), {"currentColor"})
+    summary = (tier.results / "summary.md").read_text(encoding="utf-8")
+    assert wording.TEST in summary
+    assert "new2030/text/two" not in summary
+
+
+def test_a_run_ends_with_five_lines(tier: Tier, claims: pd.DataFrame) -> None:
+    papers = registry.papers()
+    headlines = (("they are two", "new2030/text/two"), ("many", "new2030/table1/many"))
+    papers["new2030"] = replace(papers["new2030"], headlines=headlines)
+    file = html.write(tier, claims)
+    made, abstracts, robust, report, more = listing.ending(tier, claims, file)
+    assert made == "tier mini: 1 of 1 experiments have run, 2 of 3 figures and tables are drawn"
+    assert abstracts == "what the abstracts claim: 1 reproduced, 1 not seen here"  # `text/two` is reduced
+    assert robust.startswith("contradicted whatever the paper leaves open: ")
+    assert str(file) in report
+    assert "reprise show" in more
+    tested = listing.ending(replace(tier, is_test=True), claims, file)
+    assert len(tested) == 5
+    assert wording.TEST in tested
+    assert not [line for line in tested if re.search("reproduced|contradicted", line)]
+
+
 def test_no_claims_at_all_is_a_report_too(tier: Tier, claims: pd.DataFrame) -> None:
     assert "No claims yet" in html.write(tier, claims.iloc[:0]).read_text(encoding="utf-8")
 
@@ -902,15 +1205,30 @@ def test_the_structure_is_what_its_schema_says(tier: Tier, page: Page) -> None:
     assert len(list(validator.iter_errors(content))) == 2
 
 
-def test_the_document_names_every_field_of_the_structure() -> None:
+def test_the_document_names_fields_that_there_are() -> None:
     text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
-    parts = schema.Report.model_json_schema()
-    fields = [
-        (name, field.get("description", "").replace("\n", " "))
-        for part in (parts, *parts["$defs"].values())
-        for name, field in part.get("properties", {}).items()
-    ]
-    assert [name for name, meaning in fields if f"| `{name}` |" not in text or meaning not in text] == []
+    parts = {
+        "the report": schema.Report,
+        "a paper": schema.Paper,
+        "a claim": schema.Claim,
+        "a cell or setting": schema.Reading,
+        "a figure": schema.Figure,
+    }
+    table = text.partition("| in | fields to start from |\n|---|---|\n")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines()]
+    assert [name for name, _ in rows] == list(parts)
+    for name, fields in rows:
+        assert set(re.findall(r"`(\w+)`", fields)) <= parts[name].model_fields.keys(), name
+
+
+def test_the_document_says_what_every_column_of_the_table_of_claims_is(tier: Tier, page: Page) -> None:
+    """A field of a claim, or a row of the document."""
+    columns = set(pd.read_csv(tier.results / "claims.csv", nrows=0))
+    text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
+    table = text.partition("| column | meaning |\n|---|---|\n")[2].partition("\n\n")[0]
+    named = {name for line in table.splitlines() for name in re.findall(r"`(\w+)`", line.split(" | ")[0])}
+    assert named <= columns
+    assert columns <= named | schema.Claim.model_fields.keys()
 
 
 def test_every_verdict_is_in_the_structure(tier: Tier, claims: pd.DataFrame, page: Page) -> None:

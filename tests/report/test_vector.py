@@ -1,6 +1,8 @@
-"""A figure's SVG in the page shows what matplotlib drew, with ids of its own, in colours that can be seen."""
+"""A figure's SVG in the page shows what matplotlib drew, with ids of its own and in visible colours, and what
+each mark is."""
 
 import base64
+import json
 import re
 import zlib
 from importlib.resources import files
@@ -12,7 +14,7 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from reprise.plotting.style import colors, save, styled
-from reprise.report.vector import Foreign, vector
+from reprise.report.vector import NEAR, Foreign, is_heat_map, parsed, standalone, values, vector
 
 
 @pytest.fixture
@@ -84,6 +86,77 @@ def test_two_figures_share_no_id_and_each_refers_to_its_own(drawn):
         assert {re.sub(r"^url\(|\)$", "", value)[1:] for value in values} == set(own)
         owned += own
     assert len(owned) == len(set(owned))
+
+
+def test_a_file_of_its_own_shows_the_same_on_white(drawn, tmp_path):
+    file = tmp_path / "alone.svg"
+    file.write_bytes(standalone(drawn))
+    size = {name: parsed(drawn).get(name) for name in ("viewBox", "width", "height")}
+    root = ElementTree.parse(file).getroot()
+    assert {name: root.get(name) for name in size} == size
+    white, *rest = root
+    assert white.attrib == {"width": "100%", "height": "100%", "fill": "#fff"}
+    space = "{http://www.w3.org/2000/svg}"
+    assert [each.tag.removeprefix(space) for part in rest for each in part.iter()] == [
+        each.tag for part in content(drawn) for each in part.iter()
+    ]
+    assert len(file.read_bytes()) < drawn.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("draw", "expected"),
+    [
+        (lambda axes: axes.imshow([[0, 1]]), True),
+        (lambda axes: axes.pcolormesh([[0, 1]]), True),
+        (lambda axes: axes.bar([0, 1], [1, 2], label="<image"), False),
+    ],
+)
+def test_a_heat_map_is_told_by_what_it_holds(draw, expected, tmp_path):
+    figure, axes = plt.subplots()
+    draw(axes)
+    axes.set_title('<image <g id="QuadMesh_')
+    save(figure, tmp_path / "figure.svg", "svg")
+    plt.close(figure)
+    assert is_heat_map(tmp_path / "figure.svg") == expected
+    assert vector(tmp_path / "figure.svg", "one").is_heat_map == expected
+
+
+def test_the_page_says_what_each_mark_is(tmp_path):
+    figure, (left, right) = plt.subplots(1, 2)
+    left.errorbar([1, 2], [0.123456, 1234567], yerr=[0.1, 1], xerr=0.5, ls="", label="ours")
+    left.axhline(3, label="chance")
+    right.set_title("map")
+    right.imshow([[0.5, 1.0]])
+    right.set_xticks([0, 1], ["a", "b"])
+    save(figure, tmp_path / "figure.csv", "csv")
+    plt.close(figure)
+    names, marks = json.loads(zlib.decompress(base64.b64decode(values(tmp_path / "figure.csv"))))
+    said = [f"{names[series]}: {text}" for text, series, *_ in marks]
+    assert said == [
+        "row 1, column 1, ours: 1 [0.5, 1.5], 0.1235 [0.02346, 0.2235]",
+        "row 1, column 1, ours: 2 [1.5, 2.5], 1.235e+06 [1.235e+06, 1.235e+06]",
+        "row 1, column 1, chance: 3",
+        "map: 0, a: 0.5",
+        "map: 0, b: 1",
+    ]
+    assert [len(place) for _, _, *place in marks] == [2, 2, 4, 4, 4]
+
+
+def test_of_points_too_close_to_tell_apart_the_page_has_one(tmp_path):
+    figure, axes = plt.subplots(figsize=(1, 1))
+    axes.plot(np.linspace(0, 1, 10_000))
+    axes.plot([0, 0.01], [0.0, 0.0])  # of another series
+    save(figure, tmp_path / "figure.csv", "csv")
+    plt.close(figure)
+    _, marks = json.loads(zlib.decompress(base64.b64decode(values(tmp_path / "figure.csv"))))
+    places = np.array([place for _, series, *place in marks if series == 0])
+    length = np.ptp(places, axis=0).sum()
+    assert length / NEAR / 2 < len(places) < 2 * length / NEAR
+    assert {series for _, series, *_ in marks} == {0, 1}
+
+
+def test_a_figure_without_data_says_nothing(tmp_path):
+    assert values(tmp_path / "none.csv") == ""
 
 
 def around(inner, attributes="", head=""):

@@ -1,6 +1,8 @@
 """The report of a whole smoke run in a real browser: Debian's chromium, driven by Playwright."""
 
+import csv
 import re
+from itertools import pairwise
 from urllib.parse import unquote
 
 import pytest
@@ -127,6 +129,123 @@ def test_a_figure_is_enlarged_and_put_back(visit):
     assert not large.is_visible()
 
 
+def alone(rows):
+    """A row of a figure's data whose point has no other mark near, in the figure's middle."""
+    places = [(float(row["left"]), float(row["top"])) for row in rows if row["left"]]
+    shown = [row for row in rows if row["left"]]
+
+    def distance(index):
+        x, y = places[index]
+        return min(abs(x - a) + abs(y - b) for other, (a, b) in enumerate(places) if other != index)
+
+    return shown[max(range(len(shown)), key=distance)]
+
+
+def short(text):
+    """A number with four digits, as it is said."""
+    return f"{float(text):.4g}"
+
+
+@pytest.fixture
+def plotted(visit, report):
+    """A page, a figure in it that has lines and points alone, and a row of its data."""
+    page = visit(has_touch=True)
+    for view in page.papers:
+        page.go(view)
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
+        for figure in page.tab.locator(f"#{view} figure").filter(has=page.tab.locator(".plate svg")).all():
+            data = figure.locator("figcaption a[href$='.csv']").get_attribute("href")
+            with (report.parent / unquote(data)).open(encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            if "width" not in rows[0] and 20 < len(rows) < 500:
+                return page, figure, alone(rows)
+    pytest.fail("no figure of points alone")
+
+
+def pixels(figure, row):
+    """Where a row's point is in the window."""
+    svg = figure.locator(".plate svg")
+    svg.scroll_into_view_if_needed()
+    box, (_, _, width, _) = svg.bounding_box(), map(float, svg.get_attribute("viewBox").split())
+    scale = box["width"] / width
+    return box["x"] + float(row["left"]) * scale, box["y"] + float(row["top"]) * scale
+
+
+def test_the_pointer_reads_a_points_value_and_escape_hides_it(plotted):
+    page, figure, row = plotted
+    x, y = pixels(figure, row)
+    value = page.tab.locator("#value")
+    page.tab.mouse.move(x + 3, y + 3)
+    assert value.is_visible()
+    said = value.text_content()
+    assert short(row["x"]) in said
+    assert short(row["y"]) in said
+    assert row["series"] in said
+    box = value.bounding_box()
+    for step in range(1, 11):  # over to the words, which stay
+        page.tab.mouse.move(x, y + (box["y"] + box["height"] / 2 - y) * step / 10)
+        assert value.text_content() == said
+        assert value.is_visible()
+    page.tab.mouse.move(x, y)
+    page.tab.keyboard.press("Escape")
+    page.tab.mouse.move(x + 1, y)
+    assert not value.is_visible()
+    page.tab.mouse.move(2, 2)
+    page.tab.mouse.move(x, y)
+    assert value.is_visible()
+    page.tab.mouse.move(2, 2)
+    assert not value.is_visible()
+    page.tab.touchscreen.tap(x, y)
+    assert value.text_content() == said
+    assert page.said == []
+
+
+def test_arrow_keys_read_values_here_and_enlarged(plotted):
+    page, figure, _ = plotted
+    value = page.tab.locator("#value")
+    figure.locator(".zoom").focus()
+    for enlarged in (False, True):
+        said = []
+        for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowDown"):
+            page.tab.keyboard.press(key)
+            assert value.is_visible()
+            said.append(value.text_content())
+        assert said[2] == said[0]
+        assert all(one != other for one, other in pairwise(said))
+        page.tab.keyboard.press("Escape")
+        assert not value.is_visible()
+        assert page.tab.locator("#zoom").is_visible() == enlarged
+        if not enlarged:
+            page.tab.keyboard.press("Enter")
+
+
+def test_in_the_dark_a_heat_map_keeps_its_colours_and_other_figures_turn(visit):
+    page = visit(color_scheme="dark")
+    turned = set()
+    for view in page.papers:
+        page.go(view)
+        page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
+        for holds, is_lit, filters, white in page.tab.evaluate(
+            """view => [...document.getElementById(view).querySelectorAll(".plate svg")].map(figure => [
+                !!figure.querySelector("image"), figure.matches(".lit"),
+                [...figure.children].filter(each => getComputedStyle(each).filter !== "none").length,
+                getComputedStyle(figure).backgroundColor])""",
+            view,
+        ):
+            assert is_lit or not holds
+            assert (filters == 0, white == "rgb(255, 255, 255)") == (is_lit, is_lit)
+            turned.add(is_lit)
+    assert turned == {False, True}
+    page.go("home")
+    thumbnails = page.tab.eval_on_selector_all(
+        ".thumbnails img", "found => found.map(each => [each.className, getComputedStyle(each).filter])"
+    )
+    assert {(name == "lit", filter == "none") for name, filter in thumbnails} == {
+        (True, True),
+        (False, False),
+    }
+
+
 def test_search_filter_and_sort_change_what_is_shown_and_are_in_the_address(visit):
     page = visit()
     everything = len(page.ids(".claim"))
@@ -161,6 +280,44 @@ def test_search_filter_and_sort_change_what_is_shown_and_are_in_the_address(visi
     assert len(other.ids(".view .rows > .claim")) == everything
 
 
+def test_what_is_found_stands_under_its_paper_and_figure(visit):
+    page = visit()
+    page.go("find?q=the")
+    headings = page.tab.eval_on_selector_all("#results > h3", "found => found.map(each => each.textContent)")
+    assert len(set(headings)) > len(page.papers)
+    assert all(one != other for one, other in pairwise(headings))  # a group has one
+    papers = [heading.split(" · ")[0] for heading in headings]
+    assert papers == sorted(papers, key=page.views.index)
+    link = page.tab.locator("#results > h3 a").nth(3)
+    target = link.get_attribute("href")
+    link.click()
+    page.tab.wait_for_function("!document.querySelector('#results > *')")
+    assert page.tab.locator(f"[id='{target[1:]}']").is_visible()
+
+
+def test_a_theorem_unfolds_and_a_link_to_its_claim_unfolds_both(visit):
+    page = visit()
+    claim = page.ids(".fold .claim")[0]
+    page.go(claim.split("/")[0])
+    shown = page.tab.locator(f"[id='{claim}'] > summary")
+    assert not shown.is_visible()
+    page.go(claim)
+    assert shown.is_visible()
+    assert page.tab.evaluate("id => document.getElementById(id).open", claim)
+
+
+def test_no_statement_is_cut(visit):
+    page = visit()
+    for viewport in (DESKTOP, PHONE):
+        page.tab.set_viewport_size(viewport)
+        page.go("find?q=")
+        cut = page.tab.eval_on_selector_all(
+            "#results .claim summary span",
+            "found => found.filter(each => each.scrollWidth > each.clientWidth + 1).length",
+        )
+        assert cut == 0
+
+
 def test_a_search_leaves_every_claim_in_its_place(visit):
     page = visit()
     before = page.ids(".claim")
@@ -176,7 +333,9 @@ def test_every_link_leads_somewhere(report, visit):
     )
     ids = set(page.ids("[id]"))
     assert {link for link in links if link[0] == "#" and unquote(link[1:]).split("?")[0] not in ids} == set()
-    files = [link for link in links if link[0] != "#"]
+    outside = {link for link in links if link.startswith("https://")}
+    assert all(re.fullmatch(r"https://arxiv\.org/abs/[\d.]+(v\d+)?", link) for link in outside)
+    files = [link for link in links if link[0] != "#" and link not in outside]
     assert files
     missing = [link for link in files if not (report.parent / unquote(link)).exists()]
     assert missing == []
@@ -237,7 +396,7 @@ def test_axe_finds_nothing_serious(visit, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     page = visit(color_scheme=scheme)
     found = set()
-    for view in ("home", page.papers[1], "find?verdict=contradicted"):
+    for view in ("home", "printed", page.papers[1], "find?verdict=contradicted"):
         page.go(view)
         page.tab.reload()
         page.tab.evaluate(FEW)
@@ -257,7 +416,7 @@ def test_it_says_nothing_and_asks_for_nothing(report, visit):
 
 def test_each_part_prints_on_few_pages(visit):
     page = visit()
-    for view in ("home", *page.papers, "method", "provenance"):
+    for view in ("home", "printed", *page.papers, "method", "provenance"):
         page.go(view)
         page.tab.wait_for_function("!document.querySelector('.view:not([hidden]) [data-content]')")
         pages = len(re.findall(rb"/Type\s*/Page\b", page.tab.pdf()))

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "tables"
 PAGE = (ROOT / "docs" / "extending.md").read_text()
 PAPERS = "src/reprise/papers"
-PRODUCTS = f"{PAPERS}/jing2022/random_products"
+BOUND = f"{PAPERS}/oord2018/bound"
 
 ADDITIONS = {
     "A published loss": (
@@ -33,8 +33,6 @@ ADDITIONS = {
         set(),
         {f"{PAPERS}/jing2022/artifacts.csv": 1, f"{PAPERS}/jing2022/projector_alignment/figures.py": 17},
     ),
-    "A new experiment": ({f"{PRODUCTS}/{name}.py" for name in ("__init__", "compute", "experiment")}, {}),
-    "A new claim": ({f"{PRODUCTS}/claims.py"}, {}),
     "A new paper": (
         {
             f"{PAPERS}/oord2018/__init__.py",
@@ -54,7 +52,7 @@ ADDITIONS = {
 """Section -> the files that its diff adds, and the lines that it adds to existing files."""
 OTHER_PAPERS = ("esser2024", "ren2023", "skean2024", "tian2023")
 """The papers to which nothing is added."""
-GOLDEN = ("jing2022/random_products", "oord2018/bound")
+GOLDEN = ("oord2018/bound",)
 """The experiments that are added."""
 COMMANDS = ("python docs/api.py", *(f"python tests/golden/update.py {id}" for id in GOLDEN))
 """What the page has its reader run."""
@@ -110,7 +108,7 @@ def extended(blank):
 def test_one_of_each_runs_at_the_smoke_tier(extended):
     extended.done(
         *("--cores", "2"),
-        *("jing2022_sec61_early", "jing2022_random_products", "skean2024_projector_and_batch"),
+        *("jing2022_sec61_early", "skean2024_projector_and_batch"),
         *("oord2018_sec23_bound", "oord2018_claims"),
     )
     results, figures = extended.root / "results" / "smoke", extended.root / "figures" / "smoke"
@@ -122,8 +120,8 @@ def test_one_of_each_runs_at_the_smoke_tier(extended):
     assert len(by_the_loss) > 0
     assert by_the_loss.between(0, 1).all()
 
-    spectrum = pd.read_parquet(results / "jing2022" / "random_products" / "spectrum.parquet")
-    assert len(spectrum) == 8 * 10 * 16
+    bound = pd.read_parquet(results / "oord2018" / "bound" / "bound.parquet")
+    assert len(bound) == 4 * 10
 
     record = json.loads((results / "skean2024" / "projector_and_batch" / "run.json").read_text())
     assert "fashion-mnist" in json.dumps(record)
@@ -170,7 +168,7 @@ def followed(source, shared):
     return checkout
 
 
-ADDED = ("align_uniform", "random_products", "random-products", "oord2018", "sec61_early", "fashion")
+ADDED = ("align_uniform", "oord2018", "sec61_early", "fashion")
 """In the name of each case about an addition."""
 BELOW = ("contract", "networks", "numerics", "storage")
 """Rooms that use nothing that the page adds to, as `lint-imports` holds."""
@@ -239,11 +237,11 @@ class Mistake:
 
 OF_REGISTRY = ("tests/test_artifacts.py", "tests/golden/test_lock.py")
 FIGURES = {"tests": ("tests/papers/test_figures.py",), "only": "sec61_early or sec23_bound"}
-EXPERIMENTS = {"tests": ("tests/engine/test_conformance.py",), "only": "random_products"}
+EXPERIMENTS = {"tests": ("tests/engine/test_conformance.py",), "only": "oord2018"}
 LOSS, EARLY = "src/reprise/objectives/uniformity.py", f"{PAPERS}/jing2022/projector_alignment/figures.py"
-CLAIM = "jing2022/random-products/smallest-shrinks"
+CLAIM = "oord2018/sec23/below"
 REFERENCE = '@value_of("align_uniform")\n'
-ROWS, SEC23 = f"{PAPERS}/jing2022/artifacts.csv", f"{PAPERS}/oord2018/bound/figures.py"
+ROWS, SEC23 = f"{PAPERS}/jing2022/artifacts.csv", f"{BOUND}/figures.py"
 MISTAKES = {
     "wrong sign in the loss": Mistake(
         "align_uniform", LOSS, {"squared_chord(z1, z2) + (logs": "squared_chord(z1, z2) - (logs"},
@@ -277,39 +275,39 @@ MISTAKES = {
         "jing2022/sec61_early", EARLY, {'"Section 6.1, early"': '"Section 6.1, alignment"'}
     ),
     "claim of ours without its reason": Mistake(
-        CLAIM, f"{PRODUCTS}/claims.py", {'    reading="ours: a control of Figure 6",\n': ""}
+        CLAIM, f"{BOUND}/claims.py", {'    word="is below",\n': '    word="is below",\n    form="ours",\n'}
     ),
     "claim without its refutation": Mistake(
-        CLAIM, f"{PRODUCTS}/claims.py", {"    broken_by=turned,\n": ""}
+        CLAIM, f"{BOUND}/claims.py", {'    broken_by=plus("bound", "bound", 9.0),\n': ""}
     ),
     "refutation that refutes nothing": Mistake(
-        CLAIM, f"{PRODUCTS}/claims.py", {"broken_by=turned": "broken_by=dict"}, **EXPERIMENTS
+        CLAIM, f"{BOUND}/claims.py", {'broken_by=plus("bound", "bound", 9.0)': "broken_by=dict"},
+        **EXPERIMENTS,
     ),
     "claim that reads an unknown column": Mistake(
-        CLAIM, f"{PRODUCTS}/claims.py", {'"singular_value", layers=last': '"singular_valu", layers=last'},
+        CLAIM, f"{BOUND}/claims.py",
+        {'column("bound", "information", samples=last)': 'column("bound", "informatio", samples=last)'},
         **EXPERIMENTS,
     ),
     "claim of another paper": Mistake(
-        "random-products/smallest-shrinks", f"{PRODUCTS}/claims.py", {'"jing2022/random': '"tian2023/random'}
+        "sec23/below", f"{BOUND}/claims.py", {'"oord2018/sec23/below"': '"tian2023/sec23/below"'}
     ),
     "claim of an unknown quantity": Mistake(
-        CLAIM, f"{PRODUCTS}/claims.py",
+        CLAIM, f"{BOUND}/claims.py",
         {
-            "import Comparison, below": "import Comparison, near",
-            "return below(": "return near(",
-            'column("spectrum", "singular_value", layers=first, index=last)': '0.0, quantity="scor"',
+            "import Comparison, above, below": "import Comparison, above, near",
+            'below(LARGEST, column("bound", "information", samples=last), unit="nats")':
+                'near(LARGEST, 0.0, quantity="scor", unit="nats")',
         },
     ),
     "tables that are not computed": Mistake(
-        "jing2022/random_products", f"{PRODUCTS}/experiment.py", {'("spectrum",)': '("spectra",)'},
-        **EXPERIMENTS,
+        "oord2018/bound", f"{BOUND}/compute.py", {'return {"bound"': 'return {"bounds"'}, **EXPERIMENTS,
     ),
     "setting without an origin": Mistake(
-        "random_products", f"{PRODUCTS}/experiment.py",
-        {'ours(16, "rows and columns of each layer", ge=2)': "16"}, **EXPERIMENTS,
+        "oord2018", f"{BOUND}/experiment.py", {'ours(4, "of each vector", ge=1)': "4"}, **EXPERIMENTS,
     ),
     "experiment without golden numbers": Mistake(
-        "jing2022/random_products", "tests/golden/smoke/jing2022/random_products.csv"
+        "oord2018/bound", "tests/golden/smoke/oord2018/bound.csv"
     ),
     "data set without a name": Mistake(
         "fashion-mnist", "src/reprise/datasets/catalogue.py",

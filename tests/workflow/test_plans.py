@@ -66,8 +66,7 @@ def verdicts_of(key):
 
 def drawings_of(id):
     """The files that an artifact's rule makes."""
-    endings = ("pdf", "svg", "png") if registry.artifact(id).kind == "figure" else ("csv", "md")
-    return {f"figures/smoke/{id}.{ending}" for ending in endings}
+    return {f"figures/smoke/{id}.{ending}" for ending in registry.artifact(id).endings}
 
 
 def files(listed):

@@ -24,7 +24,7 @@ def test_a_finished_run_is_published_and_published_again_without_a_difference(fi
     readme = (finished.root / "README.md").read_text()
     assert readme.startswith("# Mine\n")
     assert readme.endswith("The end.\n")
-    assert "| what was judged | verdict |" in readme
+    assert "| paper | holds | does not, or only partly |" in readme
     assert readme.count("“dimensional collapse also happens in contrastive learning”") == 1
 
 

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.settings.enums import Quietness
 
 # Searches for garbage among the modules that are imported here take a fifth of a plan.
 gc.disable()
@@ -25,7 +27,9 @@ from reprise.errors import RepriseError
 from reprise.ledger import decide, plan
 from reprise.ledger.jobs import rule_name
 from reprise.ledger.recorded import recorded_names
+from reprise.notices import is_verbose
 from reprise.report import sealed
+from reprise.report.terminal import Terminal
 from reprise.storage.store import marker
 from reprise.training.costs import CORES_PER_GPU
 
@@ -182,6 +186,46 @@ gc.freeze()
 RESULTS = f"results/{TIER.name}"
 FIGURES = f"figures/{TIER.name}"
 LOGS = f"{RESULTS}/logs"
+
+
+def is_running():
+    """Whether this process runs jobs on this machine, and its user has not asked for more or less than is usual."""
+    return (
+        workflow.is_main_process
+        and workflow.executor_plugin is not None
+        and workflow.local_exec
+        and not workflow.dryrun
+        and not workflow.touch
+        and not is_verbose()
+        and not (
+            workflow.output_settings.verbose
+            or workflow.output_settings.printshellcmds
+            or Quietness.ALL in workflow.output_settings.quiet
+        )
+    )
+
+
+TERMINAL = Terminal(
+    {rule_name(artifact.id): f"{LOGS}/{artifact.id}.log" for artifact in DRAWN},
+    is_running,
+)
+for handler in logger.handlers:
+    if handler.name == "DefaultStreamHandler":
+        handler.filters.insert(0, TERMINAL)
+
+
+def expected_minutes(estimates, cores):
+    """How long the jobs take that Snakemake has chosen.
+
+    Args:
+        estimates: of each run in INCLUDED.
+    """
+    chosen = [
+        each
+        for run, each in zip(INCLUDED, estimates, strict=True)
+        if own_rules(run.name) & TERMINAL.rules
+    ]
+    return plan.minutes(chosen, cores, TERMINAL.total)
 
 
 # Jobs find `reprise` beside the interpreter that runs Snakemake, also on a cluster's nodes, where no environment is

@@ -2,6 +2,7 @@
 declare."""
 
 import importlib
+import re
 import traceback
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -267,7 +268,8 @@ class Artifact:
 
     Attributes:
         id: `KEY/NAME`: `jing2022/fig04`.
-        number: as the paper prints it: `Figure 4`.
+        number: as the paper prints it, `Figure 4`; of one that is not in the paper, what it is about, such as
+            `Section 4` or `Table 1, differences`.
         reads: the experiment's tables from which it is drawn.
         module: the module of the drawing function, which needs matplotlib, and so is imported only to draw.
         code: the drawing function, from its decorators on.
@@ -290,7 +292,7 @@ class Artifact:
     @property
     def endings(self) -> tuple[str, ...]:
         """Of the files in which it is written."""
-        return ("pdf", "svg", "png") if self.kind == "figure" else ("csv", "md")
+        return ("pdf", "svg", "csv", "png") if self.kind == "figure" else ("csv", "md")
 
     @property
     def symbol(self) -> tuple[str, str]:
@@ -311,7 +313,7 @@ class Artifact:
 
 def figure(number: str, *, reads: tuple[str, ...], caption: str) -> Callable[[Callable], Callable]:
     """Marks a function `(tables, params) -> matplotlib.figure.Figure` as the paper's figure `number`, drawn
-    from the tables that it `reads`."""
+    from the tables that it `reads`. The caption of one that is not in the paper says so."""
     return _mark(number, "figure", reads, caption)
 
 
@@ -329,12 +331,27 @@ def _mark(number: str, kind: str, reads: tuple[str, ...], caption: str) -> Calla
             )
         if not caption.strip():
             raise RepriseError(f"{draw.__module__}.{draw.__name__}: caption is empty; say what is seen")
+        words = caption.split() if is_in_paper(number) else [NOT_IN_PAPER, *caption.split()]
         draw.artifact = {  # type: ignore[attr-defined]
-            "number": number, "kind": kind, "caption": " ".join(caption.split()), "reads": reads,
+            "number": number, "kind": kind, "caption": " ".join(words), "reads": reads,
         }  # fmt: skip
         return draw
 
     return mark
+
+
+NOT_IN_PAPER = "Not in the paper."
+"""The beginning of a caption."""
+
+
+def is_in_paper(number: str) -> bool:
+    """Whether a figure or table bears a number of the paper's own.
+
+    Example:
+        >>> [is_in_paper(each) for each in ("Figure 7b", "Figure 7b, search", "Section 4")]
+        [True, False, False]
+    """
+    return re.fullmatch(r"(Figure|Table)s? [^,]+", number) is not None
 
 
 def evaluate(

@@ -60,6 +60,7 @@ class Tier:
             of such a run are those of its records, and nothing is computed in it.
         older: in a recorded run, experiment id -> how the parameters of its record differ from those that the
             experiment has now.
+        is_test: whether it tests that the program runs, so that its verdicts say nothing about the papers.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Tier:
     hash: str
     manifest: foreign.Manifest | None = None
     older: Mapping[str, str] = field(default_factory=dict)
+    is_test: bool = False
 
     @property
     def is_recorded(self) -> bool:

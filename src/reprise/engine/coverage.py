@@ -14,6 +14,8 @@ from reprise.evidence.judgement import check_refuted
 
 UNCOVERED = ("illustration", "proof step")
 """Values of `covered_by` for an item that nothing covers."""
+STATED = "Statement: "
+"""The beginning of the item of a claim that quotes nothing."""
 LONGEST = 25
 """Largest number of words in a quotation."""
 
@@ -27,7 +29,7 @@ def coverage(paper: Paper) -> list[dict[str, str]]:
     for claim, _ in paper.claims.values():
         if claim.form != "ours":
             sentences = [(f"Sentence: “{each.text}”", each.at) for each in claim.quotes]
-            for sentence in sentences or [(f"Statement: {claim.source}", claim.source)]:
+            for sentence in sentences or [(f"{STATED}{claim.source}", claim.source)]:
                 covering.setdefault(sentence, []).append(claim.id)
     derived = [(item, at, " ".join(ids), "") for (item, at), ids in covering.items()]
     return [*paper.items, *(dict(zip(COLUMNS, row, strict=True)) for row in derived)]

@@ -48,7 +48,7 @@ class Drawing:
 
     @property
     def files(self) -> dict[str, Path]:
-        """Where it is written, by ending: `figures/TIER/KEY/fig04.{pdf,svg,png}`, or `table1.{csv,md}`."""
+        """Ending -> file: `figures/TIER/KEY/fig04.{pdf,svg,csv,png}`, or `table1.{csv,md}`."""
         return {ending: self.tier.figures / f"{self.id}.{ending}" for ending in self.artifact.endings}
 
     @property

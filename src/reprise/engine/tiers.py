@@ -27,7 +27,7 @@ DEEPEST = 20
 MOST_VALUES = 10_000
 """Keys, values, mappings and lists in a config, at most, each alias counted as what it stands for."""
 LARGEST_INTEGER = 10**15
-KEYS = ("tier", "base", "device", "papers", "on_request", "looked", "experiments")
+KEYS = ("tier", "base", "device", "papers", "is_test", "on_request", "looked", "experiments")
 DEVICES = ("cpu", "cuda")
 TAKEN = (store.CACHE.name, RECORDED)
 """Folders of results/ that are not a tier's."""
@@ -61,6 +61,9 @@ def _load_tier(name: str, root: Path) -> Tier:
         raise RepriseError(
             f"{where}: key 'device' has the value {quoted(device)}; allowed: {', '.join(DEVICES)}"
         )
+    is_test = content.get("is_test", False)
+    if not isinstance(is_test, bool):
+        raise RepriseError(f"{where}: key 'is_test' has the value {quoted(is_test)}; allowed: true, false")
     overrides = _mapping(content, "experiments", where)
     on_request = content.get("on_request") or []
     if not isinstance(on_request, list):
@@ -96,7 +99,13 @@ def _load_tier(name: str, root: Path) -> Tier:
                 f"{where}: experiments: {id}: {changes(overrides.get(id))} leave no room for other plausible "
                 f"values, which follow from them: {one_line(error)}"
             ) from None
-    return Tier(name, root, overrides, tuple(on_request), looked, params, digest_of(params))
+    digest = digest_of(params)
+    return Tier(name, root, overrides, tuple(on_request), looked, params, digest, is_test=is_test)
+
+
+def is_test(name: str, root: Path) -> bool:
+    """Whether the checkout at `root` has a tier of this name that tests the program alone."""
+    return name in names(root) and _content(name, root)[0].get("is_test") is True
 
 
 def with_overrides(kind: type[Settings], overrides: Mapping[str, Any], where: str) -> Settings:

@@ -34,6 +34,15 @@ GROUNDS = {
 }
 """What a verdict can stand on. Counts on different grounds are never added together."""
 
+STANDINGS = {
+    "holds": "each claim that decides the sentence is reproduced at the paper's own scale",
+    "does not, or only partly": "at that scale one of them is contradicted or tied, or depends on what the "
+    "paper leaves open",
+    "not tested, or not decided, here": "else: one of them is undecided, lacks its premise, was not run, or "
+    "was run only smaller or on other images",
+}
+"""What becomes of a sentence that several claims may decide."""
+
 COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
     "word", "exists", "verdict", "reason", "reason_code", "here", "stands", "exceptions", "every", "scale",
@@ -336,6 +345,19 @@ def ground(row: Mapping[Any, Any]) -> str:
     if row["scale"] == "reduced":
         return "reduced"
     return "paper scale, with assumptions" if row["assumptions"] else "paper scale"
+
+
+def standing(decided_by: Iterable[tuple[str, str]]) -> str:
+    """What has become of a sentence, one of `STANDINGS`.
+
+    Args:
+        decided_by: verdict and ground of each claim that decides it.
+    """
+    at_scale = [verdict if ground != "reduced" else "not run" for verdict, ground in decided_by]
+    holds, fails, neither = STANDINGS
+    if any(verdict in ("contradicted", "tied", "depends") for verdict in at_scale):
+        return fails
+    return holds if all(verdict == "reproduced" for verdict in at_scale) else neither
 
 
 def known_false(row: Mapping[Any, Any]) -> bool:

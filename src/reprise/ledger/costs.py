@@ -8,8 +8,9 @@ import csv
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from reprise.engine import registry, seconds
 from reprise.engine.check import CLAIMS, Verdicts
@@ -99,6 +100,22 @@ def of_experiments(tier: Tier) -> list[ExperimentCost]:
             cost = sum(map(of_experiment, each.rounds()), Cost())
             costs.append(ExperimentCost(each.id, cost, len(own), number))
     return costs
+
+
+def rows(tier: Tier) -> list[dict[str, Any]]:
+    """An object for each experiment and for `drawing`, `checking` and `report`: its `id`; how many `jobs`
+    were measured, and their `cpu_seconds` and `wall_seconds`; the `unmeasured` jobs; and of an experiment the
+    number of its `claims` and of those `decided`, null unless they are judged.
+
+    Raises:
+        RepriseError: as in `of_experiments`.
+    """
+    every = [(each.id, each.cost, each.claims, each.decided) for each in of_experiments(tier)]
+    every += [(name, cost, 0, None) for name, cost in of_stages(tier).items()]
+    return [
+        {"id": id, **asdict(cost), "claims": claims, "decided": decided}
+        for id, cost, claims, decided in every
+    ]
 
 
 def of_experiment(configured: ConfiguredExperiment) -> Cost:

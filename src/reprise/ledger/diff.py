@@ -365,6 +365,44 @@ def _short(value: Any) -> str:
     return text if len(text) <= 100 else f"{text[:100]}..."
 
 
+def as_json(comparison: Differences) -> dict[str, Any]:
+    """An object: `has_moved`; `same`, the experiments in which nothing moved; `only`, by run, those that the
+    other lacks; and `differences`, for each other experiment its `id`, the `causes` that were recorded, a
+    `note` where verdicts could not be compared, how many `numbers_compared`, the `numbers` that moved
+    (`table`, `group`, `column`, `statistic`, `value_then`, `value_now`, `tolerance`), and the `claims` that
+    did (`id`, `unit`, `may_move`, and `then` and `now` the `verdict`, `observed`, `low` and `high`). With a
+    commit in place of runs, a list of the verdicts that moved: `claim`, `before`, `now`, `why`."""
+
+    def row_of(row: Mapping[Any, Any]) -> dict[str, Any]:
+        return {name: row[name] for name in ("verdict", "observed", "low", "high")}
+
+    return {
+        "has_moved": comparison.has_moved,
+        "same": comparison.same,
+        "only": comparison.only,
+        "differences": [
+            {
+                "id": each.id,
+                "causes": each.causes,
+                "note": each.note,
+                "numbers_compared": each.compared,
+                "numbers": each.numbers.to_dict("records"),
+                "claims": [
+                    {
+                        "id": moved.claim,
+                        "unit": moved.after["unit"],
+                        "may_move": moved.allowed,
+                        "then": row_of(moved.before),
+                        "now": row_of(moved.after),
+                    }
+                    for moved in each.claims
+                ],
+            }
+            for each in comparison.differences
+        ],
+    }
+
+
 def lines(comparison: Differences) -> Iterator[str]:
     """The comparison in words, by experiment; at most `SHOWN` of its numbers."""
     for run, ids in comparison.only.items():

@@ -3,6 +3,7 @@ in tests/golden/."""
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -67,21 +68,38 @@ def golden(file: Path) -> pd.DataFrame:
     return pd.read_csv(file, keep_default_na=False, dtype={"value": float, "tolerance": float})
 
 
-def compare(tier: Tier, papers: Iterable[str]) -> list[str]:
-    """Describes every number outside its tolerance, one line each. With an infinite tolerance a number may
+class Drift(NamedTuple):
+    """A comparison with the golden numbers.
+
+    Attributes:
+        compared: how many numbers have a golden one.
+        moved: those outside their tolerance, a line each.
+    """
+
+    compared: int
+    moved: list[str]
+
+    def __str__(self) -> str:
+        return f"{self.compared:,} numbers compared, {len(self.moved):,} moved"
+
+
+def compare(tier: Tier, papers: Iterable[str]) -> Drift:
+    """Compares the numbers of some papers with their golden ones. With an infinite tolerance a number may
     also be missing.
 
     Raises:
         RepriseError: if the tier has no golden summary, or an experiment has no results.
     """
-    lines = []
+    compared, lines = 0, []
     for key in papers:
         for id in registry.paper(key).experiments:
             file = golden_file(tier.root, tier.name, id)
             if not file.is_file():
                 raise RepriseError(f"{file}: no golden numbers; they exist for the smoke tier: --tier smoke")
-            lines += _differences(id, golden(file), summary(tier.experiment(id)))
-    return lines
+            then = golden(file)
+            compared += len(then)
+            lines += _differences(id, then, summary(tier.experiment(id)))
+    return Drift(compared, lines)
 
 
 def moved(then: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:

@@ -3,10 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reprise.contract.experiment import Resources, share_of, together
 from reprise.engine import cache, memo, seconds
@@ -18,11 +18,22 @@ from reprise.evidence.rounds import LEVELS
 from reprise.ledger import frozen, speed
 from reprise.storage import store, versions
 from reprise.training import identity
+from reprise.training.costs import GPU, GPU_FLOPS
 from reprise.training.spec import Spec
 
 SHARE_MINUTES = 5.0
 """Expected duration of a share on one machine: short, so that all cores are busy to the end, but long beside
 the seconds in which a process starts."""
+
+CLUSTER_MINUTES = 60.0
+"""The same on a cluster, as in workflow/profiles/slurm: a job there waits before it starts."""
+
+DRAWING_MINUTES = 0.05
+"""Of a figure or table, on one core: its drawing, and its part of the verdicts and the report."""
+
+TEST_MINUTES = 0.07
+"""Of an experiment of a test tier, on one core: the mean of the smoke tier's. What experiments declare, and
+the recorded seconds, are of larger ones: they say how jobs are cut, but not how long a test takes."""
 
 
 def positive_minutes(text: str, key: str = "share_minutes") -> float:
@@ -145,6 +156,118 @@ class Estimate:
     claims: tuple[Claim, ...]
     missing: str
 
+    @property
+    def numbers(self) -> int:
+        """How many printed numbers it decides."""
+        return sum(claim.published is not None for claim in self.claims)
+
+    @property
+    def gpu_hours_per_number(self) -> float:
+        """GPU-hours for each printed number that it decides; infinite if it decides none."""
+        return self.gpu_hours / self.numbers if self.numbers else math.inf
+
+
+def by_price(estimates: Iterable[Estimate]) -> list[Estimate]:
+    """What is to run first, and of each state those first whose printed numbers cost fewest GPU-hours; of two
+    alike, the shorter one."""
+    states = ("to run", "on request", "done")
+    return sorted(
+        estimates,
+        key=lambda each: (
+            states.index(each.state), each.gpu_hours_per_number, each.gpu_hours + each.cpu_hours, each.id,
+        ),
+    )  # fmt: skip
+
+
+class Purchase(NamedTuple):
+    """What the first GPU-hours buy.
+
+    Attributes:
+        gpu_hours: of all experiments up to `id`.
+        numbers: the printed numbers that these decide.
+        id: the last of them.
+    """
+
+    gpu_hours: float
+    numbers: int
+    id: str
+
+
+def purchases(estimates: Iterable[Estimate]) -> list[Purchase]:
+    """What each further experiment on GPUs adds, in the order of `by_price`, of those that are to run and
+    decide printed numbers."""
+    bought: list[Purchase] = []
+    for each in by_price(estimates):
+        if each.state == "to run" and each.gpu_hours and each.numbers:
+            before = bought[-1] if bought else Purchase(0.0, 0, "")
+            bought.append(Purchase(before.gpu_hours + each.gpu_hours, before.numbers + each.numbers, each.id))
+    return bought
+
+
+def purchase_lines(estimates: Iterable[Estimate]) -> list[str]:
+    """`purchases` in words, and which GPU is assumed."""
+    lines = [
+        f"the first {hours(each.gpu_hours)} GPU-hours buy {_number(each.numbers, 'printed number')}: "
+        f"{'with' if index else 'by'} {each.id}"
+        for index, each in enumerate(purchases(estimates))
+    ]
+    return [*lines, f"GPU-hours are those of one {GPU}, {assumed()}"] if lines else []
+
+
+def assumed() -> str:
+    """What is assumed of the GPU."""
+    speeds = {name: speed / 1e12 for name, speed in GPU_FLOPS.items()}
+    return (
+        f"assumed to reach {speeds['bfloat16']:g} TFLOP/s in bfloat16 and {speeds['float32']:g} in "
+        "TensorFloat-32; not measured"
+    )
+
+
+def commands(tier: Tier, paper: str | None, minutes: float, *, on_gpus: bool) -> list[str]:
+    """The commands that run what was estimated: here, and where GPUs are asked for last through the profile
+    of a cluster."""
+    config = f"--config tier={tier.name}{f' paper={paper}' if paper else ''}"
+    is_own = minutes != SHARE_MINUTES
+    found = [f"run it with: snakemake {config}{f' share_minutes={minutes:g}' if is_own else ''}"]
+    if on_gpus:
+        long = minutes if is_own else CLUSTER_MINUTES
+        found.append(
+            f"on a cluster (docs/cluster.md): snakemake --workflow-profile slurm {config} "
+            f"share_minutes={long:g}"
+        )
+    return found
+
+
+def as_json(estimates: Sequence[Estimate], commands: Sequence[str]) -> dict[str, Any]:
+    """An object: the `gpu` whose speed is assumed; the `commands`; and the `experiments`, cheapest printed
+    number first, for each its `id`; its `state` (`to run`, `done` or `on request`); its `jobs`; of the
+    longest job `longest_job_hours`, `longest_job_gpus` and `memory_gb`; `cache_gb`; `core_hours` and
+    `gpu_hours` without what is in the cache; the number of `claims` that it decides; the printed `numbers`
+    among them, claim id -> number; and what is `missing` here."""
+    return {
+        "gpu": {"name": GPU, "flops_per_second": GPU_FLOPS, "is_measured": False},
+        "commands": [command.partition(": ")[2] for command in commands],
+        "experiments": [
+            {
+                "id": each.id,
+                "state": each.state,
+                "jobs": each.jobs,
+                "longest_job_hours": each.longest.minutes / 60,
+                "longest_job_gpus": each.longest.gpus,
+                "memory_gb": each.longest.memory_mb / 1e3,
+                "cache_gb": each.disk_gb,
+                "core_hours": each.cpu_hours,
+                "gpu_hours": each.gpu_hours,
+                "claims": len(each.claims),
+                "numbers": {
+                    claim.id: claim.published for claim in each.claims if claim.published is not None
+                },
+                "missing": each.missing,
+            }
+            for each in by_price(estimates)
+        ],
+    }
+
 
 def estimates(
     experiments: Iterable[ConfiguredExperiment], minutes: float = SHARE_MINUTES, *, here: bool = True
@@ -169,7 +292,7 @@ def estimate(
     slowness: float = 1.0,
     counted: set[str] | None = None,
 ) -> Estimate:
-    """What an experiment takes in a tier.
+    """What an experiment takes in a tier; in a test tier, `TEST_MINUTES` unless its seconds are recorded.
 
     Args:
         minutes: expected duration of a share.
@@ -178,6 +301,8 @@ def estimate(
     """
     needs = configured.needs()
     jobs, state = shares(needs, minutes), _state(configured)
+    if configured.tier.is_test and not _is_recorded(configured):
+        needs = {name: replace(each, minutes=TEST_MINUTES / len(needs)) for name, each in needs.items()}
     left = _left(configured, needs, set() if counted is None or state != "to run" else counted)
     cpu = [left[name] for name, each in needs.items() if not each.gpus]
     gpu = [left[name] * each.gpus for name, each in needs.items()]
@@ -209,16 +334,25 @@ def _left(
     root = configured.tier.root
     recorded = seconds.recorded(root).experiments.get(configured.id)
     taken = recorded.taken if recorded else Taken(tasks={})
+    is_same = _is_recorded(configured)  # with other parameters, the networks in the cache are others
     asker = cache.asker(configured) if any((root / store.CACHE / store.TASKS).glob("*")) else ""
     left = {}
     for name, need in needs.items():
         mine = taken.asked.get(name, [])
-        there = sum(taken.shared[entry] for entry in mine if entry in counted or _is_kept(root, entry))
+        there = sum(
+            taken.shared[entry] for entry in mine if entry in counted or (is_same and _is_kept(root, entry))
+        )
         counted.update(mine)
         part = 1 - there / taken.of_task(name) if there else 1.0
         finished = asker and store.Entry(root / store.CACHE / store.TASKS / store.key_of(asker, name))
         left[name] = 0.0 if finished and finished.folder.is_dir() else part * need.minutes
     return left
+
+
+def _is_recorded(configured: ConfiguredExperiment) -> bool:
+    """Tells if the recorded seconds are of these parameters."""
+    recorded = seconds.recorded(configured.tier.root).experiments.get(configured.id)
+    return recorded is not None and recorded.params == configured.params.model_dump(mode="json")
 
 
 def _is_kept(root: Path, entry: str) -> bool:
@@ -244,6 +378,23 @@ def _state(configured: ConfiguredExperiment) -> str:
     return "on request" if configured.id in configured.tier.on_request else "to run"
 
 
+def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
+    """How long what is to run takes on so many cores, beside one GPU: no less than the longest job.
+
+    Args:
+        drawings: how many figures and tables are drawn.
+    """
+    remaining = [each for each in estimates if each.state == "to run"]
+    on_cores = (60 * sum(each.cpu_hours for each in remaining) + DRAWING_MINUTES * drawings) / cores
+    longest = max((each.longest.minutes for each in remaining if not each.longest.gpus), default=0.0)
+    return max(on_cores, longest, 60 * sum(each.gpu_hours for each in remaining))
+
+
+def duration(minutes: float, cores: int) -> str:
+    """How long a run takes, in words."""
+    return f"about {_number(max(1, round(minutes)), 'minute')} on {_number(cores, 'core')}, figures included"
+
+
 def missing(configured: ConfiguredExperiment) -> str:
     """Why an experiment cannot run here, with the remedy; empty if it can."""
     try:
@@ -267,17 +418,24 @@ def missing_lines(reasons: Mapping[str, str]) -> list[str]:
 
 
 def summary(estimates: Iterable[Estimate]) -> str:
-    """One sentence on what remains to be run."""
-    remaining = [each for each in estimates if each.state == "to run"]
-    jobs = sum(each.jobs for each in remaining)
+    """What remains to be run, in one line; what runs on request only is counted apart."""
+    by_state: dict[str, list[Estimate]] = {"to run": [], "on request": []}
+    for each in estimates:
+        by_state.setdefault(each.state, []).append(each)
+    shown = [state for state in ("to run", "on request") if by_state[state] or state == "to run"]
+    return "; ".join(f"{state}: {_total(by_state[state])}" for state in shown)
+
+
+def _total(some: Sequence[Estimate]) -> str:
+    jobs = sum(each.jobs for each in some)
     cpu, gpu, disk = (
-        sum(getattr(each, name) for each in remaining) for name in ("cpu_hours", "gpu_hours", "disk_gb")
+        sum(getattr(each, name) for each in some) for name in ("cpu_hours", "gpu_hours", "disk_gb")
     )
+    took = f"{cpu:.1f} hours" if cpu >= 1 or not cpu else _number(math.ceil(60 * cpu), "minute")
     gpus = f", {hours(gpu)} hours of one GPU" if gpu else ""
     return (
-        f"{_number(len(remaining), 'experiment')} to run, in {_number(jobs, 'job')}: "
-        f"about {cpu:.1f} hours of one core{gpus}, and "
-        f"{disk:.1f} GB of cache"
+        f"{_number(len(some), 'experiment')} in {_number(jobs, 'job')}, about {took} of one core"
+        f"{gpus}, {disk:.1f} GB of cache"
     )
 
 

@@ -192,7 +192,8 @@ def load_recorded(name: str, root: Path) -> Tier:
         params[id] = foreign.params_of(registry.experiment(id).params, record.params, str(where))
         if changed := _changed(params[id], record.params):
             older[id] = f"other parameters than now: {', '.join(changed)}"
-    return Tier(name, root, {}, (), manifest.looked, params, digest_of(params), manifest, older)
+    is_test, digest = tiers.is_test(manifest.tier, root), digest_of(params)
+    return Tier(name, root, {}, (), manifest.looked, params, digest, manifest, older, is_test)
 
 
 def _verified(folder: Path) -> foreign.Manifest:

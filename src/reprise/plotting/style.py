@@ -15,9 +15,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Affine2D
 
 from reprise.errors import RepriseError
 from reprise.evidence.statistics import mean_interval
+from reprise.plotting.data import save_data
 
 STYLE = {
     "figure.dpi": 150,
@@ -93,6 +95,33 @@ def band(
     Raises:
         RepriseError: if the table holds no number to draw, or for a log axis no positive one.
     """
+    positions, mean, low, high = _intervals(table, x, y, log=log, within=within)
+    (curve,) = axes.plot(positions, mean, **line)
+    axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
+
+
+def whiskers(
+    axes: Axes, table: pd.DataFrame, x: str, y: str, *, factor: float, within: Range = UNBOUNDED, **line: Any
+) -> None:
+    """Draws the means over seeds as `band` does, and their 95 % intervals as bars, beside those of other
+    series at the same x.
+
+    Args:
+        factor: by which they stand beside it, on a log axis.
+        table, within, line: as of `band`.
+
+    Raises:
+        RepriseError: as `band` does.
+    """
+    positions, mean, low, high = _intervals(table, x, y, log=False, within=within)
+    place = Affine2D().scale(factor, 1) + axes.transData  # the data stay what they are
+    axes.errorbar(positions, mean, [mean - low, high - mean], transform=place, elinewidth=0.7, **line)
+
+
+def _intervals(
+    table: pd.DataFrame, x: str, y: str, *, log: bool, within: Range
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each x, in order: the x, the mean of y over seeds, and the bounds of its 95 % interval."""
     rows = table[table[x].notna() & (table[y] > 0 if log else table[y].notna())]
     if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")
@@ -102,9 +131,7 @@ def band(
     samples = np.split(values[np.argsort(group, kind="stable")], ends[:-1])
     limits = np.array([bounds(sample) for sample in samples])
     mean, low, high = (np.exp(limits) if log else limits).T
-    (curve,) = axes.plot(positions, mean, **line)
-    low, high = np.clip((low, high), *within)
-    axes.fill_between(positions, low, high, color=curve.get_color(), alpha=0.2, linewidth=0)
+    return positions, mean, *np.clip((low, high), *within)
 
 
 def drawable(values: Drawn, what: str) -> Drawn:
@@ -170,17 +197,21 @@ def steps_axis(axes: Axes) -> None:
 
 
 def save(figure: Figure, file: Path, kind: str) -> None:
-    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text.
+    """Writes a figure without a date, so that the same figure gives the same bytes; an SVG's text is text. A
+    CSV is the data that it shows (`plotting.data`).
 
     Its panels are placed once, for the pixels of a PNG, and stay there in all files that it is saved in.
     """
-    metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
     with styled(), mpl.rc_context({"svg.fonttype": "none", "figure.constrained_layout.use": False}):
         if layout := figure.get_layout_engine():
             figure.set_dpi(DPI)
             for _ in range(2):  # once leaves panels of a fixed shape some pixels off
                 layout.execute(figure)
             figure.set_layout_engine(None)
+        if kind == "csv":
+            save_data(figure, file)
+            return
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {"Software": None}}[kind]
         figure.savefig(file, format=kind, metadata=metadata, dpi=DPI)
     if kind == "svg":
         file.write_text(_with_numbered_clips(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -33,13 +33,13 @@ from reprise.report.contents import Contents, claims_about
 from reprise.report.findings import findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
+from reprise.report.published import PrintedNumbers
 from reprise.report.runs import minutes, runs, shared
 from reprise.report.schema import (
     Attempt,
     CodeLine,
     Count,
     Discovery,
-    Errata,
     Erratum,
     Experiment,
     Figure,
@@ -50,7 +50,8 @@ from reprise.report.schema import (
     Report,
     Setting,
 )
-from reprise.report.vector import Foreign, parsed
+from reprise.report.vector import Foreign, parsed, values
+from reprise.report.wording import TEST
 
 
 def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Mapping[str, str]]]) -> Report:
@@ -71,10 +72,11 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
         for paper in registry.in_order()
     ]
     return Report(
-        format=2,
+        format=3,
         tier=tier.in_commands,
         source=described(tier, fresh) if tier.is_recorded else "",
         config=tier.hash,
+        banner=TEST if tier.is_test else "",
         attempts=attempts(tier),
         grounds=GROUNDS,
         papers=papers,
@@ -131,12 +133,15 @@ class _Builder:
         figures = [self._figure(artifact) for artifact in self.registered.artifacts.values()]
         verdicts = {row["claim"]: row["verdict"] for row in self.rows}
         contents = Contents(self.registered, figures, verdicts)
-        claims = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
+        stated = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
+        claims = [stated.claim(row, contents.quotations(row["claim"])) for row in self.rows]
+        by_id = {claim.id: claim for claim in claims}
         return Paper(
             key=self.registered.key,
             title=self.registered.title,
             bibtex=self.registered.bibtex,
             version=self.registered.version,
+            url=address(self.registered.version),
             minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
                 Headline(quotation=quotation, claim=claim) for quotation, claim in self.registered.headlines
@@ -146,8 +151,9 @@ class _Builder:
             ],
             sections=contents.sections,
             figures=figures,
-            claims=[claims.claim(row, contents.quotations(row["claim"])) for row in self.rows],
-            errata=errata_lists(self.registered),
+            claims=claims,
+            numbers=PrintedNumbers(self.tier, self.registered, by_id).all(),
+            errata=sorted(map(_erratum, self.registered.errata), key=lambda each: not each.changes_result),
             coverage=contents.coverage,
         )
 
@@ -183,7 +189,7 @@ class _Builder:
         drawn = has_run and (self.tier.is_recorded or all(files[ending].is_file() for ending in shown))
         drawn = drawn and _is_kept_current(drawing)
         if drawn and artifact.kind == "figure":
-            content |= _size(files["svg"], files["png"], again)
+            content |= _size(files, again)
         elif drawn:
             content |= _table(files["csv"], again)
         first = [] if has_run else [drawing.experiment.how_to_make]
@@ -205,6 +211,12 @@ class _Builder:
         )
 
 
+def address(version: str) -> str:
+    """The address of a version on arXiv, from its words; empty where they name none."""
+    found = re.search(r"\barXiv:(\d{4}\.\d{4,5}(?:v\d+)?)\b", version)
+    return f"https://arxiv.org/abs/{found[1]}" if found else ""
+
+
 def _is_kept_current(drawing: Drawing) -> bool:
     """Draws a figure or table again unless its files are up to date; returns whether they are now, which
     tables of an older version of the experiment may not allow."""
@@ -217,20 +229,21 @@ def _is_kept_current(drawing: Drawing) -> bool:
     return True
 
 
-def _size(svg: Path, png: Path, again: str) -> dict[str, int]:
-    """The width and height of the PNG; both files must be whole, and the SVG hold what matplotlib draws."""
+def _size(files: Mapping[str, Path], again: str) -> dict[str, int]:
+    """The width and height of a figure's PNG; its files must be whole, and hold what a drawing writes."""
+    for ending, read in (("svg", parsed), ("csv", values)):
+        try:
+            read(files[ending])
+        except (OSError, SyntaxError, Foreign) as error:
+            problem = str(error) if isinstance(error, Foreign) else f"damaged, not a whole SVG ({error})"
+            raise RepriseError(f"{files[ending]}: {problem}; make it again with: {again}") from None
     try:
-        parsed(svg)
-    except (OSError, SyntaxError, Foreign) as error:
-        problem = str(error) if isinstance(error, Foreign) else f"damaged, not a whole SVG ({error})"
-        raise RepriseError(f"{svg}: {problem}; make it again with: {again}") from None
-    try:
-        with Image.open(png) as image:
+        with Image.open(files["png"]) as image:
             image.load()
             return {"width": image.width, "height": image.height}
     except (OSError, SyntaxError) as error:
         raise RepriseError(
-            f"{png}: damaged, not a whole PNG ({error}); make it again with: {again}"
+            f"{files['png']}: damaged, not a whole PNG ({error}); make it again with: {again}"
         ) from None
 
 
@@ -253,18 +266,11 @@ def _setting(params: Settings, text: str) -> Setting:
     return Setting(text=text, why=type(params).model_fields[name].description or "")
 
 
-def errata_lists(paper: Registered) -> Errata:
-    """A paper's errata: misprints, and errors that change a result."""
-    return Errata(
-        misprints=[_erratum(erratum) for erratum in paper.errata if not erratum.changes_result],
-        changing_results=[_erratum(erratum) for erratum in paper.errata if erratum.changes_result],
-    )
-
-
 def _erratum(erratum: Found) -> Erratum:
     return Erratum(
         id=erratum.id,
         kind=erratum.kind,
+        changes_result=erratum.changes_result,
         where=erratum.where,
         printed=erratum.printed,
         corrected=erratum.corrected,

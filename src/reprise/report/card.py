@@ -1,25 +1,30 @@
-"""A claim, or a figure or table, as a card in the terminal: what the paper says, what was observed, and where
-each thing lies."""
+"""A claim, a figure or table, an experiment or a paper as a card in the terminal: what the paper says, what
+was observed, and where each thing lies."""
 
+import sys
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from reprise.contract.experiment import BASE, Tables
-from reprise.engine import check, registry
+from reprise.contract.experiment import BASE, Artifact, CodePlace, Tables
+from reprise.contract.settings import departures
+from reprise.engine import check, ids, registry
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.engine.coverage import coverage
 from reprise.engine.draw import Drawing
 from reprise.engine.registry import Paper
-from reprise.errors import RepriseError, unknown
+from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS
+from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.observation import ABOUT_EACH, observe
 from reprise.evidence.verdicts import judge_all, setting
 from reprise.ledger import frozen
-from reprise.report import wording
+from reprise.report import listing, wording
 from reprise.report.claims import Claims, Row
 from reprise.report.contents import Contents, claims_about
 from reprise.report.numbers import duration, number, percent
@@ -37,40 +42,102 @@ Line = tuple[str, str]
 
 
 def card(id: str, tier: Tier, width: int = 100) -> str:
-    """The card of a claim, figure or table.
+    """The card of what an id names.
 
     Args:
+        id: in any spelling.
         width: of the lines, in characters.
 
     Raises:
-        RepriseError: for an unknown id.
+        RepriseError: for an id that names nothing or several things.
     """
-    if id in registry.artifacts():
-        return laid_out(id, _artifact_lines(Drawing(registry.artifact(id), tier)), width)
-    if id in registry.claims():
-        claim, decided_by = registry.claims()[id]
-        experiment = tier.experiment(decided_by.id) if decided_by else None
-        return laid_out(id, _claim_lines(claim, experiment, tier), width)
-    raise _unknown(id)
+    found = ids.find(id)
+    banner = f"{wording.TEST}\n" if tier.is_test else ""
+    if found.kind == "paper":
+        return banner + "\n".join(listing.of_paper(found.id, tier))
+    if found.kind == "experiment":
+        lines = _experiment_lines(tier.experiment(found.id))
+    elif found.kind == "claim":
+        lines = _claim_lines(*_decided(found, tier), tier)
+    else:
+        lines = _artifact_lines(Drawing(registry.artifact(found.id), tier))
+    return banner + laid_out(found.id, lines, width)
 
 
-def deciding(id: str) -> list[str]:
-    """The experiment that a claim, figure or table is from; none of a claim without one, or an unknown id."""
-    if id in registry.artifacts():
-        return [registry.artifact(id).experiment]
-    experiment = registry.claims()[id][1] if id in registry.claims() else None
-    return [experiment.id] if experiment else []
+def as_json(id: str, tier: Tier) -> dict[str, Any]:
+    """What a card says, with stable names: of a claim what report.json has of it (docs/report.md); of all
+    else `id`, `kind`, the `claims` with their verdicts, the `figures`, and the `command` that makes it.
+
+    Raises:
+        RepriseError: as `card` does.
+    """
+    found = ids.find(id)
+    if found.kind == "claim":
+        return _stated(*_decided(found, tier), tier)[0].model_dump(mode="json")
+    content: dict[str, Any] = {"id": found.id, "kind": found.kind, "tier": tier.in_commands}
+    if found.kind == "paper":
+        paper = registry.paper(found.id)
+        content |= {"title": paper.title, "experiments": listing.rows([paper.key], [tier])}
+        about = list(paper.claims)
+        content["command"] = check.Verdicts(paper, tier).how_to_check
+    elif found.kind == "experiment":
+        each = tier.experiment(found.id)
+        content |= {"state": listing.state_of(each), "folder": _shown(each.folder, tier)}
+        about = [claim.id for claim in each.experiment.claims]
+        content["command"] = each.how_to_make
+    else:
+        drawing = Drawing(registry.artifact(found.id), tier)
+        paper, about = _about(drawing.artifact)
+        content |= {
+            "kind": drawing.artifact.kind,
+            "number": drawing.artifact.number,
+            "caption": drawing.artifact.caption,
+            "experiment": drawing.artifact.experiment,
+            "files": {ending: _shown(file, tier) for ending, file in drawing.files.items() if file.is_file()},
+            "not_up_to_date": _outdated(drawing),
+            "command": drawing.how_to_draw,
+        }
+    verdicts = check.Verdicts(registry.paper(found.id.split("/")[0]), tier).saved()
+    content["claims"] = {id: verdicts.get(id, listing.NOT_JUDGED) for id in about}
+    content["figures"] = [artifact.id for artifact in drawn(found)]
+    return content
 
 
-def require_known(id: str) -> None:
-    """Raises RepriseError unless the id is a paper's, a claim's, a figure's or a table's."""
-    if id not in {*registry.papers(), *registry.claims(), *registry.artifacts()}:
-        raise _unknown(id)
+def drawn(found: ids.Id) -> list[Artifact]:
+    """The figures and tables of what an id names: those that a claim is about, or else those of its
+    experiment."""
+    if found.kind == "figure or table":
+        return [registry.artifact(found.id)]
+    paper = registry.paper(found.id.split("/")[0])
+    if found.kind == "claim":
+        about = [id for id, claims in claims_about(paper, [found.id]).items() if claims]
+        if about:
+            return [paper.artifacts[id] for id in about]
+    return [artifact for id in ids.experiments(found) for artifact in paper.experiments[id].artifacts]
 
 
-def _unknown(id: str) -> RepriseError:
-    known = [*registry.claims(), *registry.artifacts()]
-    return unknown("claim, figure or table", id, known, f"list them with: {registry.list_claims(id)}")
+def of_drawing(drawing: Drawing) -> str:
+    """A figure or table in a line: how many claims about it have each verdict, of those that its own
+    experiment decides; what that took; and its last file."""
+    each, paper = drawing.experiment, registry.paper(drawing.id.split("/")[0])
+    about = claims_about(paper, [claim.id for claim in each.experiment.claims])[drawing.id]
+    own = [claim for claim in each.experiment.claims if claim.id in about]
+    try:
+        found = Counter(check.judge(each, own, lenient=True)["verdict"]) if own else Counter()
+        words = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
+    except RepriseError as error:  # which whoever judges the paper reports
+        words = f"not judged: {error}"
+    if drawing.tier.is_test:
+        words = "a test, no verdicts"
+    took = duration(each.record()["duration_seconds"] / 60)
+    file = list(drawing.files.values())[-1]
+    return f"{drawing.id}: {words or 'no claims'}; {took}; {_shown(file, drawing.tier)}"
+
+
+def _decided(found: ids.Id, tier: Tier) -> tuple[Definition, ConfiguredExperiment | None]:
+    """A claim, with the experiment in a tier that decides it."""
+    claim, decided_by = registry.claim(found.id)
+    return claim, tier.experiment(decided_by.id) if decided_by else None
 
 
 def laid_out(title: str, lines: Iterable[Line], width: int) -> str:
@@ -86,16 +153,25 @@ def laid_out(title: str, lines: Iterable[Line], width: int) -> str:
 # Claims.
 
 
-def _claim_lines(
+def _stated(
     definition: Definition, experiment: ConfiguredExperiment | None, tier: Tier
-) -> Iterator[Line]:
+) -> tuple[Claim, Tables | None]:
+    """A claim as the report states it, judged now, and the tables that it reads."""
     paper = registry.paper(definition.paper)
     tables, row = judged(definition, experiment, paper)
     mark = frozen.marks(tier).get(definition.id)
     row = {**row, "mark": mark.beside(row["verdict"]) if mark else ""}
     fresh = runs(tier, [experiment.id] if experiment else [])
     contents = Contents(paper, [], {definition.id: row["verdict"]})
-    claim = Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id))
+    return Claims(tier, paper, [row], fresh).claim(row, contents.quotations(definition.id)), tables
+
+
+def _claim_lines(
+    definition: Definition, experiment: ConfiguredExperiment | None, tier: Tier
+) -> Iterator[Line]:
+    paper = registry.paper(definition.paper)
+    claim, tables = _stated(definition, experiment, tier)
+    fresh = runs(tier, [experiment.id] if experiment else [])
     yield "says", claim.statement
     yield from _labelled("in the paper", (f"{each.text} ({each.place})" for each in claim.quotations))
     yield "source", claim.source
@@ -249,14 +325,47 @@ def _outdated(drawing: Drawing) -> str:
 
 def _duration(claim: Claim, configured: ConfiguredExperiment) -> str:
     """How long an experiment took, or is expected to take on one core or GPU."""
-    if claim.minutes is not None:
-        return f"took {duration(claim.minutes)}"
+    return _expected(configured) if claim.minutes is None else f"took {duration(claim.minutes)}"
+
+
+def _expected(configured: ConfiguredExperiment) -> str:
+    """How long an experiment is expected to take on one core or GPU."""
     needs = configured.needs().values()
     gpus = ", on GPUs" if any(each.gpus for each in needs) else ""
     return f"about {duration(sum(each.minutes for each in needs))}{gpus}"
 
 
-# Figures and tables.
+# Experiments, figures and tables.
+
+
+def _experiment_lines(configured: ConfiguredExperiment) -> Iterator[Line]:
+    experiment, tier = configured.experiment, configured.tier
+    paper = registry.paper(experiment.paper)
+    said = sys.modules[f"{experiment.module}.experiment"].__doc__ or ""
+    yield "experiment", f"of {paper.title}"
+    yield from _labelled("does", filter(None, [" ".join(said.split("\n\n")[0].split())]))
+    yield "state", listing.said_of_state(configured)
+    yield from _labelled("departures", departures(configured.params))
+    yield from _labelled("claims", _verdicts(paper, [claim.id for claim in experiment.claims], tier))
+    for artifact in experiment.artifacts:
+        yield artifact.kind, _drawn(Drawing(artifact, tier))
+    yield "in", _shown(configured.folder, tier)
+    place = CodePlace(str(sys.modules[f"{experiment.module}.experiment"].__file__), 1, experiment.id)
+    yield "written in", CodeLine.of(place, tier.root, tier.root).file
+    took = "" if tier.is_recorded else f" ({_expected(configured)})"
+    yield "run it again", f"{configured.how_to_make}{took}"
+
+
+def _about(artifact: Artifact) -> tuple[Paper, list[str]]:
+    """The paper of a figure or table, and the claims about it."""
+    paper = registry.paper(artifact.id.split("/")[0])
+    return paper, sorted(claims_about(paper, paper.claims)[artifact.id])
+
+
+def _verdicts(paper: Paper, about: Iterable[str], tier: Tier) -> Iterator[str]:
+    """The saved verdicts on claims, each with the claim's id."""
+    verdicts = check.Verdicts(paper, tier).saved()
+    return (f"{verdicts.get(id, listing.NOT_JUDGED)}: {id}" for id in about)
 
 
 def _artifact_lines(drawing: Drawing) -> Iterator[Line]:
@@ -266,9 +375,7 @@ def _artifact_lines(drawing: Drawing) -> Iterator[Line]:
     yield "shows", artifact.caption
     entries = (entry for entry in coverage(paper) if artifact.id in entry["covered_by"].split())
     yield from _labelled("in the paper", (f"{entry['item']} ({entry['section']})" for entry in entries))
-    verdicts = check.Verdicts(paper, tier).saved()
-    about = sorted(claims_about(paper, paper.claims)[artifact.id])
-    yield from _labelled("claims", (f"{verdicts.get(id, 'not judged')}: {id}" for id in about))
+    yield from _labelled("claims", _verdicts(*_about(artifact), tier))
     if there := [_shown(file, tier) for file in drawing.files.values() if file.is_file()]:
         outdated = _outdated(drawing)
         yield from _labelled("files", [f"not up to date: {outdated}"] if outdated else there)

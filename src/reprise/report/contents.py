@@ -3,15 +3,18 @@ claim stands."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from reprise.engine.coverage import coverage
+from reprise.engine.coverage import STATED, coverage
 from reprise.engine.registry import Paper
 from reprise.evidence.claim import Claim
+from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.judgement import Verdict
+from reprise.report.schema import Claim as Stated
 from reprise.report.schema import Figure, Item, Quotation, Section
+from reprise.report.schema import Paper as Shown
 
 Mention = tuple[str, str, str]
 """Of a figure, table or section: its kind, number and letter."""
@@ -25,6 +28,14 @@ _OTHER = re.compile(
     r" [\w.]+"
 )
 """What has a number and is no section."""
+_THEOREM = re.compile(
+    r"(?:Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Conjecture)s?"
+    r" [A-Z]?\.?\d+(?:\.\d+)*"
+)
+_EQUATION = re.compile(r"Eqs?\. \d+(?: (?:and|to) \d+)?")
+_ABBREVIATIONS = r" [A-Za-z]\.", r"Eq\.", r"Eqs\.", r"Fig\.", r"vs\.", r"e\.g\.", r"i\.e\."
+_SENTENCE = re.compile(rf"(?<=[.!?]){''.join(f'(?<!{each})' for each in _ABBREVIATIONS)} (?=[A-Z‖|])")
+"""The gap after a sentence, which ends with no abbreviation."""
 ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
 """The section of experiments that are no paper's."""
@@ -85,6 +96,64 @@ def claims_about(paper: Paper, claims: Iterable[str]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Claims of one section that a page shows together.
+
+    Attributes:
+        title: the figure, table, theorem or equation; empty for sentences of the text.
+        figure: the drawing that the claims are about, if there is one.
+        claims: apart from single numbers.
+        numbers: the claims about one printed number each.
+        is_algebra: whether the claims are equations and inequalities.
+    """
+
+    title: str
+    figure: Figure | None
+    claims: list[Stated]
+    numbers: list[Stated]
+    is_algebra: bool
+
+
+def groups(paper: Shown, section: Section) -> Iterator[Group]:
+    """A section's claims: those about each figure and table, then sentences of the text, then algebra, by
+    theorem. Each claim is in one group."""
+    claims = {claim.id: claim for claim in paper.claims}
+    rest = [claims[id] for id in section.claims]
+    for figure in (figure for id in section.figures for figure in paper.figures if figure.id == id):
+        own = [claim for claim in rest if claim.id in figure.claims]
+        rest = [claim for claim in rest if claim not in own]
+        yield _group(figure.number, figure, own)
+    algebra = [claim for claim in rest if claim.kind in FORMULAS]
+    if sentences := [claim for claim in rest if claim not in algebra]:
+        yield _group("", None, sentences)
+    for title in dict.fromkeys(theorem_of(claim.source) for claim in algebra):
+        yield _group(title, None, [claim for claim in algebra if theorem_of(claim.source) == title], True)
+
+
+def _group(title: str, figure: Figure | None, claims: Sequence[Stated], is_algebra: bool = False) -> Group:
+    numbers = [claim for claim in claims if claim.ground == "single numbers"]
+    return Group(title, figure, [claim for claim in claims if claim not in numbers], numbers, is_algebra)
+
+
+def theorem_of(source: str) -> str:
+    """The theorem or equation that a source names first: `Lemma 3` of `Lemma 3, Eqs. 8 to 10, Section 5.2`;
+    else the whole source."""
+    found = _THEOREM.search(source) or _EQUATION.search(source)
+    return found[0] if found else source
+
+
+def lead(caption: str) -> tuple[str, str]:
+    """A caption's first sentence, and the others."""
+    end = _SENTENCE.search(caption)
+    return (caption[: end.start()], caption[end.end() :]) if end else (caption, "")
+
+
+def redrawn(paper: Shown, figure: str) -> list[Item]:
+    """The lines of a paper's contents that a figure or table draws again, or is about."""
+    return [item for section in paper.sections for item in section.items if figure in item.figures]
+
+
+@dataclass(frozen=True)
 class Contents:
     """
     Attributes:
@@ -131,7 +200,8 @@ class Contents:
         return dict(Counter(item.how for item in self.items).most_common())
 
     def quotations(self, claim: str) -> list[Quotation]:
-        """The paper's sentences that a claim quotes or covers; without one, the numbered statements."""
+        """The paper's sentences that a claim quotes or covers; without one, the numbered statements, of which
+        there may be none."""
         if quotes := self.paper.claims[claim][0].quotes:
             return [Quotation(text=each.text, place=each.at, hedge=each.hedge) for each in quotes]
         items = [item for item in self.items if claim in item.claims]
@@ -139,6 +209,7 @@ class Contents:
         return [
             Quotation(text=item.quotation or item.text, place=item.section, hedge="")
             for item in quoted or items
+            if not item.text.startswith(STATED)
         ]
 
     @cached_property

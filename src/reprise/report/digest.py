@@ -11,7 +11,13 @@ from reprise.report.wording import cell, observed, to_hold
 
 
 def digest(report: Report) -> str:
-    """summary.md: counts, false discovery rates, and what a CI run must look at."""
+    """summary.md: counts, false discovery rates, and what a CI run must look at; of a tier that tests the
+    program alone, no verdicts."""
+    if report.banner:
+        claims = sum(len(paper.claims) for paper in report.papers)
+        judged = sum(claim.verdict != "not run" for paper in report.papers for claim in paper.claims)
+        said = f"{report.banner} {judged} of {claims} claims were judged."
+        return f"# Reprise: tier `{report.tier}`\n\n{said}\n"
     counts = [(each.paper, each.ground, *each.verdicts.values()) for each in report.counts]
     rates = [(each.paper, each.tests, each.decided, percent(each.rate)) for each in report.discoveries]
     lines = [

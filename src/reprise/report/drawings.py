@@ -168,11 +168,12 @@ def _line(span: Span, place: Callable[[float], float]) -> Line:
 
 
 def comparisons(papers: Iterable[Paper]) -> list[tuple[str, list[Claim]]]:
-    """The claims that compare a printed number with a measured one, by paper and unit."""
+    """The claims that compare a printed number with one measured as published, by paper and unit."""
     groups: dict[tuple[str, str], list[Claim]] = {}
     for paper in papers:
+        compared = {number.claim for number in paper.numbers if number.difference is not None}
         for claim in paper.claims:
-            if claim.published is not None and claim.observed is not None and claim.verdict != "not run":
+            if claim.id in compared:
                 groups.setdefault((paper.key, claim.unit), []).append(claim)
     return [(f"{key}: {unit}", claims) for (key, unit), claims in groups.items()]
 

@@ -1,16 +1,88 @@
-"""What stands first in the report: the firmest findings, and how many printed numbers have been compared."""
+"""What stands first: what became of each headline, the firmest findings, and how many printed numbers have
+been compared."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from reprise.engine import inputs, registry
 from reprise.engine.coverage import coverage
 from reprise.engine.registry import Paper as Registered
+from reprise.evidence.verdicts import STANDINGS, standing
 from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS
 
 FINDINGS = 10
 """Of each sort."""
+QUESTIONS = {
+    "headlines": "what abstracts and introductions claim",
+    "fails": "what fails on the paper’s own basis",
+    "as-published": "numbers measured as published",
+    "depends": "what depends on settings left open",
+    "undecided": "what more seeds would decide",
+}
+"""What readers ask of a list of claims."""
+
+
+class Sentence(NamedTuple):
+    """A headline of a paper.
+
+    Attributes:
+        claim: the first that gives it its standing.
+    """
+
+    quotation: str
+    claim: Claim
+
+
+def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
+    """A paper's headlines by what became of them (`STANDINGS`), each in the paper's order. Where several say
+    the same, decided by the same claims, the first stands for all."""
+    claims = {claim.id: claim for claim in paper.claims}
+    deciding: dict[str, list[str]] = {}
+    for headline in paper.headlines:
+        deciding.setdefault(headline.quotation, []).append(headline.claim)
+    found: dict[str, list[Sentence]] = {name: [] for name in STANDINGS}
+    known: set[frozenset[str]] = set()
+    for quotation, ids in deciding.items():
+        if frozenset(ids) in known:
+            continue
+        known.add(frozenset(ids))
+        own = {id: standing([(claims[id].verdict, claims[id].ground)]) for id in ids}
+        name = standing([(claims[id].verdict, claims[id].ground) for id in ids])
+        first = next(claims[id] for id in ids if own[id] == name)
+        found[name].append(Sentence(quotation, first))
+    return found
+
+
+def asked(papers: Iterable[Paper]) -> dict[str, list[str]]:
+    """Claim -> the questions (`QUESTIONS`) of which it is part of the answer."""
+    found = {}
+    for paper in papers:
+        headlines = {headline.claim for headline in paper.headlines}
+        compared = {number.claim for number in paper.numbers if number.difference is not None}
+        for claim in paper.claims:
+            answers = {
+                "headlines": claim.id in headlines,
+                "fails": claim.robust,
+                "as-published": claim.id in compared,
+                "depends": claim.verdict == "depends",
+                "undecided": bool(claim.what_would_decide),
+            }
+            found[claim.id] = [name for name in QUESTIONS if answers[name]]
+    return found
+
+
+def beyond_headlines(paper: Paper) -> list[Claim]:
+    """The paper's other statements that do not hold at its own scale: no single number, which is one draw."""
+    known = {headline.claim for headline in paper.headlines}
+    return [
+        claim
+        for claim in paper.claims
+        if claim.id not in known
+        and claim.verdict == "contradicted"
+        and claim.ground in ("paper scale", "paper scale, with assumptions")
+    ]
 
 
 def findings(papers: Sequence[Paper]) -> Findings:
@@ -60,7 +132,7 @@ def printed(papers: Sequence[Paper]) -> Printed:
         waiting += number
         sets |= set(names)
     return Printed(
-        numbers=sum(len(registry.paper(paper.key).printed_numbers()) for paper in papers),
+        numbers=sum(len(paper.numbers) for paper in papers),
         compared=sum(
             claim.published is not None and claim.verdict != "not run"
             for paper in papers

@@ -15,6 +15,7 @@ import jinja2
 import pandas as pd
 from markupsafe import Markup
 
+from reprise.contract.experiment import is_in_paper
 from reprise.engine.configured import Tier
 from reprise.evidence.comparison import (
     COLLAPSED,
@@ -28,12 +29,24 @@ from reprise.evidence.effects import SMALLEST
 from reprise.evidence.estimates import ALPHA, MIN_RANKED
 from reprise.evidence.judgement import MIN_POINTS, VERDICTS
 from reprise.evidence.rounds import FIRST, LEVELS
-from reprise.report import audit, digest, drawings, numbers, recorded, sealed, wording
+from reprise.ledger.plan import hours
+from reprise.report import (
+    audit,
+    contents,
+    digest,
+    drawings,
+    findings,
+    numbers,
+    published,
+    recorded,
+    sealed,
+    wording,
+)
 from reprise.report.build import build
 from reprise.report.claims import marked
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Part, Report
-from reprise.report.vector import Vector, vector
+from reprise.report.vector import Vector, is_heat_map, values, vector
 
 MOST_BYTES = 4_000_000
 """Of a page; with more, browsers take over two seconds to open it."""
@@ -147,10 +160,14 @@ def page(
             whole=whole,
             home=home,
             claims=every,
+            papers={paper.key: paper for paper in report.papers},
             counted=counted,
             figures={figure.id: figure for paper in report.papers for figure in paper.figures},
             experiments={each.id: each for paper in report.papers for each in paper.experiments},
             by_ground=by_ground,
+            asked=findings.asked(report.papers),
+            questions=findings.QUESTIONS,
+            sorts=wording.ERRATA,
             verdicts=VERDICTS,
             symbols=SYMBOLS,
             not_seen=wording.NOT_SEEN,
@@ -160,6 +177,8 @@ def page(
             ],
             published={each.id for paper in report.papers if paper.bibtex for each in paper.experiments},
             vector=partial(_vector, folder),
+            values=lambda figure: values((folder / figure.files["svg"]).with_suffix(".csv")),
+            is_heat_map=lambda figure: is_heat_map(folder / figure.files["svg"]),
             thumbnail=partial(_thumbnail, root, folder),
             style=Markup(_text("report.css")),
             script=Markup(_text("report.js")),
@@ -174,25 +193,18 @@ def page(
 def _environment() -> jinja2.Environment:
     made = environment(autoescape=True)
     made.filters |= {
-        "number": numbers.number,
-        "percent": numbers.percent,
-        "duration": numbers.duration,
-        "to_hold": wording.to_hold,
         "notes": wording.notes,
         "look": wording.look,
         "drawing": drawings.drawing,
         "distance": _distance,
-        "observed": wording.observed,
-        "printed": wording.printed,
-        "section": wording.section,
-        "symbol": symbol,
         "slug": lambda verdict: f"v{VERDICTS.index(verdict)}",
     }
     return made
 
 
 def environment(**more: Any) -> jinja2.Environment:
-    """Of the report's templates; `more` are other options of jinja2."""
+    """The report's templates, with what all pages use of filters and tests; `more` are other options of
+    jinja2."""
     made = jinja2.Environment(
         loader=jinja2.PackageLoader("reprise.report", "."),
         undefined=jinja2.StrictUndefined,
@@ -200,7 +212,26 @@ def environment(**more: Any) -> jinja2.Environment:
         lstrip_blocks=True,
         **more,
     )
-    made.filters["collected"] = _collected
+    made.filters |= {
+        "collected": _collected,
+        "number": numbers.number,
+        "percent": numbers.percent,
+        "duration": numbers.duration,
+        "to_hold": wording.to_hold,
+        "observed": wording.observed,
+        "printed": wording.printed,
+        "section": wording.section,
+        "symbol": symbol,
+        "line": published.line,
+        "by_artifact": published.by_artifact,
+        "summary": published.summary,
+        "whole": published.whole,
+        "hours": hours,
+        "groups": contents.groups,
+        "lead": contents.lead,
+        "redrawn": contents.redrawn,
+    }
+    made.tests["in_paper"] = is_in_paper
     return made
 
 

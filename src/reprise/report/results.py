@@ -7,7 +7,7 @@ so that the same results give the same bytes.
 
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,27 +20,38 @@ from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import VERDICTS
+from reprise.evidence.verdicts import STANDINGS
 from reprise.ledger import costs
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
-from reprise.report import history, numbers, specifications, wording
+from reprise.report import agreement, history, published, specifications, wording
 from reprise.report.build import build
-from reprise.report.html import environment, symbol
-from reprise.report.schema import Claim, Figure, Paper, Report, Setting
+from reprise.report.findings import beyond_headlines, by_standing
+from reprise.report.html import LONG_TABLE, environment
+from reprise.report.schema import Claim, Paper, Report, Setting
+from reprise.report.vector import standalone
 from reprise.storage import store
 
 WIDTH = 1000
-"""Pixels of a drawing."""
+"""Pixels of a drawing in PNG."""
 COLORS = 256
-"""Of a drawing: a third of the bytes, with no difference that one sees."""
+"""Of such a PNG: a third of the bytes, with no difference that one sees."""
+MOST_BYTES = 300_000
+"""Of a drawing in SVG; a larger one is shown as a PNG."""
 COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "level", "unit",
            "relation", "reference", "margin", "smallest", "published", "seeds", "rounds", "alpha",
            "chance_same", "reason", "quantifier", "word", "stands",
            "reason_code", "p_reproduced", "p_contradicted", "p_tied")  # fmt: skip
 TABLE = "verdicts.csv"
+PRINTED = "published"
+"""The name of the page, the table and the picture of all printed numbers."""
 INDEX = "README.md"
 LETTERS = "letters"
 """The folder of letters to authors, beside that of the results."""
+HEADLINES = 2
+"""Of a paper and standing, named in the README; the others are counted."""
+UP = "../.."
+"""The way from `docs/results` to the checkout."""
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
 """The lines of a README between which it says what was found."""
 
@@ -60,10 +71,9 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         RepriseError: if the results are incomplete, or the README lacks the marks.
     """
     report = build(tier, claims, [])
-    drawings = [figure for paper in report.papers for figure in paper.figures]
     required = [
         figure
-        for figure in drawings
+        for figure in (figure for paper in report.papers for figure in paper.figures)
         if figure.experiment not in tier.on_request
         and (not tier.is_recorded or tier.experiment(figure.experiment).has_results())
     ]
@@ -71,8 +81,11 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
         again = f"make reproduce TIER={tier.name}"
         raise RepriseError(f"tier {tier.name} lacks {', '.join(missing)}; make everything with: {again}")
     changed = [*history.read(folder), *history.changes(tier, claims, folder / TABLE)]
-    contents = pages(report, tier.root, changed) | _drawings(report, tier.results)
+    drawings = _drawings(report, tier.results)
+    contents = pages(report, tier.root, changed, drawings) | drawings
     contents |= {TABLE: verdicts(report).encode(), BUNDLE.name: small_bundle(tier)}
+    contents |= {f"{PRINTED}.csv": published.csv(report.papers).encode()}
+    contents |= {f"{PRINTED}.png": agreement.drawn(report.papers)}
     contents |= {history.HISTORY: history.written(changed), seconds.FILE.name: costs.to_publish(tier)}
     text = readme.read_text(encoding="utf-8")
     files = {folder / name: content for name, content in contents.items()}
@@ -89,12 +102,16 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) -> dict[str, bytes]:
-    """File name -> the page in Markdown: one with what was found in all papers, and one a paper.
+def pages(
+    report: Report, root: Path, changed: Sequence[history.Change] = (), drawings: Collection[str] = ()
+) -> dict[str, bytes]:
+    """File name -> the page in Markdown: one with what was found in all papers, one with all numbers that
+    they print, and one a paper.
 
     Args:
         root: the checkout, whose git knows when the commits were made that the results are of.
         changed: verdicts that have changed since they were first published.
+        drawings: the names of the files beside the pages, which are PNGs where they are not SVGs.
     """
     index = _render(
         "results.md.j2", report, facts=_facts(report, root), findings=findings(report, Path()),
@@ -106,12 +123,18 @@ def pages(report: Report, root: Path, changed: Sequence[history.Change] = ()) ->
             report,
             paper=paper,
             figures={each.id: each for each in paper.figures},
+            drawings=drawings,
             courses=history.courses(changed, paper.key),
             curves=specifications.curves(paper),
         )
         for paper in report.papers
     }
-    return {INDEX: index.encode(), **{name: text.encode() for name, text in papers.items()}}
+    printed = _render("results_published.md.j2", report, level=published.LEVEL)
+    return {
+        INDEX: index.encode(),
+        f"{PRINTED}.md": printed.encode(),
+        **{name: text.encode() for name, text in papers.items()},
+    }
 
 
 def letters(report: Report) -> dict[str, bytes]:
@@ -157,16 +180,13 @@ def _is_theirs(claim: Claim) -> bool:
 
 
 def findings(report: Report, folder: Path) -> str:
-    """What was found, in Markdown: a row of drawings, one of each paper, and a table of its headlines.
+    """What was found, in Markdown: a table of what became of each paper's headlines, and a picture of its
+    printed numbers.
 
     Args:
         folder: where the pages lie, from the file that shows it.
     """
-    return _render("results_findings.md.j2", report, folder=folder, shown={
-        paper.key: figure
-        for paper in report.papers
-        if paper.bibtex and (figure := _of_the_headline(paper))
-    })  # fmt: skip
+    return _render("results_findings.md.j2", report, folder=folder, standings=STANDINGS, most=HEADLINES)
 
 
 def in_readme(text: str, section: str, readme: Path) -> str:
@@ -211,21 +231,16 @@ def _facts(report: Report, root: Path) -> Mapping[str, str]:
     return {name: ", ".join(sorted(texts)) for name, texts in facts.items()}
 
 
-def _of_the_headline(paper: Paper) -> Figure | None:
-    """The first figure about what the paper is first about."""
-    drawn = [figure for figure in paper.figures if figure.kind == "figure"]
-    about = {headline.claim for headline in paper.headlines}
-    return next((figure for figure in drawn if about & set(figure.claims)), drawn[0] if drawn else None)
-
-
 def _drawings(report: Report, results: Path) -> dict[str, bytes]:
-    """File name -> a figure as a smaller PNG, or a table as CSV."""
+    """File name -> a figure as SVG, or as a smaller PNG if that is too large, or a table as CSV."""
     contents = {}
     for figure in (figure for paper in report.papers for figure in paper.figures if figure.files):
-        if figure.kind == "figure":
-            contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
-        else:
+        if figure.kind == "table":
             contents[f"{figure.id}.csv"] = (results / figure.files["csv"]).read_bytes()
+        elif len(svg := standalone(results / figure.files["svg"])) <= MOST_BYTES:
+            contents[f"{figure.id}.svg"] = svg
+        else:
+            contents[f"{figure.id}.png"] = _smaller(results / figure.files["png"])
     for paper in report.papers:
         if specifications.curves(paper):
             contents[f"{paper.key}/specifications.png"] = specifications.drawn(paper)
@@ -241,19 +256,23 @@ def _smaller(file: Path) -> bytes:
     return content.getvalue()
 
 
+def _anchor(heading: str) -> str:
+    """The anchor that GitHub gives to a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
 def _render(template: str, report: Report, **values: Any) -> str:
     made = environment(keep_trailing_newline=True)
     made.filters |= {
         "cell": wording.cell,
-        "number": numbers.number,
-        "percent": numbers.percent,
-        "symbol": symbol,
-        "observed": wording.observed,
-        "printed": wording.printed,
-        "to_hold": wording.to_hold,
-        "duration": numbers.duration,
-        "anchor": lambda text: re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"),
+        "by_standing": by_standing,
+        "beyond_headlines": beyond_headlines,
+        "anchor": _anchor,
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
-    made.filters["judged"] = lambda ids: [claims[id] for id in ids if claims[id].verdict != "not run"]
-    return made.get_template(template).render(report=report, claims=claims, verdicts=VERDICTS, **values)
+    made.filters["code"] = lambda claim: (
+        f"{UP}/{claim.code.file}#L{claim.code.line}" if claim.code.path else ""
+    )
+    return made.get_template(template).render(
+        report=report, claims=claims, verdicts=VERDICTS, long_table=LONG_TABLE, **values
+    )

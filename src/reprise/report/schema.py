@@ -77,6 +77,50 @@ class Experiment(Part):
     """What was set after results had been seen."""
 
 
+PrintedSetting = Literal["the same", "the same, with assumptions", "reduced", "not run", "not judged"]
+
+
+class PrintedNumber(Part):
+    """A number that a paper prints, and what was measured of it here."""
+
+    key: str
+    """Of its row in the paper's published.csv; empty if it has none."""
+    artifact: str
+    """The figure, table or section that prints it."""
+    row: str
+    """Its place there, in words."""
+    value: float
+    std: Number
+    places: int
+    """How many decimals are printed."""
+    unit: str
+    claim: str
+    """The claim about it; empty if there is none."""
+    setting: PrintedSetting
+    """What was measured here: as published, with our values where the paper has none, smaller or on other
+    images, or nothing."""
+    note: str
+    """Why the measurement decides nothing, or why there is none."""
+    observed: Number
+    low: Number
+    """Of the interval of our mean."""
+    high: Number
+    difference: Number
+    """Of ours less the printed one, measured as published; else null: the two are not of one thing."""
+    difference_low: Number
+    """Of the interval of the difference, in which a printed spread is contained."""
+    difference_high: Number
+    predicted_low: Number
+    """Of the 95 % prediction interval, by our seeds, of a mean over as many runs as the printed one."""
+    predicted_high: Number
+    inside: bool | None
+    """Whether the printed number, as it is rounded, lies in that interval; null without one."""
+    gpu_hours: Number
+    """Of the run as published that decides it, where there is none yet."""
+    together: int
+    """How many printed numbers that run decides."""
+
+
 class Figure(Part):
     """A figure or table of the paper, drawn again."""
 
@@ -291,6 +335,8 @@ class Erratum(Part):
 
     id: str
     kind: ErratumKind
+    changes_result: bool
+    """Whether later lines, or a reader who computes as printed, come to another result."""
     where: str
     printed: str
     corrected: str
@@ -298,11 +344,6 @@ class Erratum(Part):
     corrected_mathml: str
     shown_by: str
     """The claim that shows it; empty for an error found by reading."""
-
-
-class Errata(Part):
-    misprints: list[Erratum]
-    changing_results: list[Erratum]
 
 
 class Headline(Part):
@@ -319,13 +360,18 @@ class Paper(Part):
     """Empty of experiments of our own, which are no paper's."""
     version: str
     """The version of the text that is judged; empty where none is named."""
+    url: str
+    """Of that version; empty where the text names no address."""
     minutes: Number
     headlines: list[Headline]
     experiments: list[Experiment]
     sections: list[Section]
     figures: list[Figure]
     claims: list[Claim]
-    errata: Errata
+    numbers: list[PrintedNumber]
+    """That the paper prints."""
+    errata: list[Erratum]
+    """Those that change a result first."""
     coverage: dict[str, int]
     """How many items are covered how."""
 
@@ -411,12 +457,14 @@ class Recorded(Part):
 class Report(Part):
     """The results of a tier."""
 
-    format: Literal[2]
+    format: Literal[3]
     tier: str
     source: str
     """When, where and at which commit a recorded run was made; empty of what was run here."""
     config: str
     """A hash over all parameters."""
+    banner: str
+    """What must be said above all results; empty but for a tier that tests the program alone."""
     attempts: list[Attempt]
     """All attempts in this tier that the ledger holds, also those that never ended."""
     grounds: dict[str, str]

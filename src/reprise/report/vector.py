@@ -1,6 +1,9 @@
-"""Figures as SVG that a page can hold: matplotlib's own, made small, and nothing else."""
+"""Figures as SVG that a page can hold: matplotlib's own, made small, and nothing else; and what they show
+where."""
 
 import base64
+import csv
+import json
 import re
 import zlib
 from pathlib import Path
@@ -17,6 +20,8 @@ FONT = re.compile(r"; font-family: 'DejaVu Sans'[^;]*")
 """Most texts' font, which the page's style names once."""
 NUMBER = re.compile(r"(?<![\w#.])-?\d*\.\d+(?:e-?\d+)?")
 REFERENCE = re.compile(r"(?<=^#)[\w.-]+$|(?<=^url\(#)[\w.-]+(?=\)$)")
+HEAT_MAP = re.compile(rb'<image\b|<g id="QuadMesh_')
+"""What only figures whose colours are values hold."""
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 DRAWN = {"svg", "defs", "style", "g", "path", "use", "clipPath", "rect", "image", "text", "tspan", "pattern"}
 """The elements of a drawing, besides those that describe it in `metadata`."""
@@ -46,8 +51,12 @@ SHAPES = {"viewBox": BOX, "d": PATH, HREF: PICTURE}
 """What the values of these attributes match; those of the others match `PLAIN`."""
 
 
+NEAR = 2.0
+"""Points between two marks of a series that a page tells apart: a pointer hardly does."""
+
+
 class Foreign(Exception):
-    """An SVG holds something that matplotlib does not draw."""
+    """A file of a figure holds something that its drawing does not write."""
 
 
 class Vector(NamedTuple):
@@ -56,10 +65,12 @@ class Vector(NamedTuple):
     Attributes:
         box: its `viewBox`.
         content: what its element `svg` holds, compressed by zlib, in base64.
+        is_heat_map: whether its colours are values.
     """
 
     box: str
     content: str
+    is_heat_map: bool
 
 
 def vector(file: Path, name: str) -> Vector:
@@ -76,12 +87,98 @@ def vector(file: Path, name: str) -> Vector:
     """
     root = parsed(file)
     box = root.attrib["viewBox"]
+    return Vector(box, compressed(_content(root, name)), is_heat_map(file))
+
+
+def standalone(file: Path) -> bytes:
+    """A figure's SVG as small as `vector` makes it, as a file of its own: on white, whatever page shows it.
+
+    Raises:
+        ElementTree.ParseError, Foreign: as `vector` does.
+    """
+    root = parsed(file)
+    _, _, width, height = root.attrib["viewBox"].split()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}pt" '
+        f'height="{height}pt" style="font-family:DejaVu Sans,Verdana,sans-serif;stroke-linejoin:round">'
+        f'<rect width="100%" height="100%" fill="#fff"/>{_content(root, "a")}</svg>\n'
+    ).encode()
+
+
+def is_heat_map(file: Path) -> bool:
+    """Tells if a figure's SVG holds an image or a mesh, whose colours are values: nothing may change them."""
+    return bool(HEAT_MAP.search(file.read_bytes()))
+
+
+def values(file: Path) -> str:
+    """What a figure shows where, for `report.js`: JSON of its series' names and of a list for each mark,
+    compressed as `Vector.content` is. The list holds what the mark is (`0.5, 71.2 [70, 72]`), the number of
+    its series, its left and top in points, and its width and height if it has a size. Of a series'
+    points in one square of `NEAR` it holds the first, and no cell or bar that is smaller than that.
+
+    Args:
+        file: as `plotting.data.save_data` writes it; without the file the text is empty.
+
+    Raises:
+        Foreign: if it is no such table.
+    """
+    if not file.is_file():
+        return ""
+    names: dict[tuple[str, str], int] = {}
+    found: list[list[str | float]] = []
+    taken: set[tuple[int, int, int]] = set()
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            for row in csv.DictReader(stream):
+                if not row["left"]:
+                    continue
+                number = names.setdefault((row["panel"], row["series"]), len(names))
+                left, top = float(row["left"]), float(row["top"])
+                size = [round(float(row[side]), 1) for side in ("width", "height") if row.get(side)]
+                spot = number, round(left / NEAR), round(top / NEAR)
+                if max(size) < NEAR if size else spot in taken:
+                    continue
+                taken.add(spot)
+                found.append([_said(row), number, round(left, 1), round(top, 1), *size])
+    except (LookupError, ValueError, TypeError, csv.Error) as error:
+        raise Foreign(f"damaged, not a figure's data ({error})") from None
+    first = len({panel for panel, _ in names}) == 1  # a figure of one panel needs no name of it
+    series = [", ".join(filter(None, name[first:])) for name in names]
+    return compressed(json.dumps([series, found], ensure_ascii=False, separators=(",", ":")))
+
+
+def _said(row: dict[str, str]) -> str:
+    """What a mark is, with four digits of a number: `x, y`, each with its interval; of a cell `row,
+    column` and what is written in it, or the number of its colour."""
+    short = {name: _four_digits(text) for name, text in row.items()}
+    if cell := row.get("text") or short.get("value"):
+        return f"{short['row']}, {short['column']}: {cell}"
+    said = []
+    for axis, low, high in (("x", "x_low", "x_high"), ("y", "low", "high")):
+        interval = f"[{short[low]}, {short[high]}]" if short.get(low) else ""
+        said.append(" ".join(filter(None, (short.get(axis), interval))))
+    return ", ".join(filter(None, said))
+
+
+def _four_digits(text: str) -> str:
+    try:
+        return f"{float(text):.4g}"
+    except ValueError:
+        return text
+
+
+def compressed(text: str) -> str:
+    """A text as the page holds it: compressed by zlib, in base64."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii")
+
+
+def _content(root: Element, name: str) -> str:
+    """What an element `svg` holds, made small in place."""
     _clear(root)
     _rename(root, name)
     for element in root.iter():
         _shorten(element)
-    text = "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
-    return Vector(box, base64.b64encode(zlib.compress(text.encode(), 9)).decode("ascii"))
+    return "".join(ElementTree.tostring(child, encoding="unicode") for child in root)
 
 
 def parsed(file: Path) -> Element:

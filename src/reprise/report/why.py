@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 
-from reprise.engine import registry
+from reprise.engine import ids, registry
 from reprise.engine.configured import ConfiguredExperiment, Tier
 from reprise.evidence.comparison import FORMULAS
 from reprise.evidence.observation import Reason
@@ -37,10 +37,10 @@ def why(id: str, tier: Tier, width: int = 100) -> str:
     Raises:
         RepriseError: for an unknown id, or if results are damaged.
     """
-    claim, decided_by = registry.claim(id)
+    claim, decided_by = registry.claim(ids.find(id, "claim").id)
     experiment = tier.experiment(decided_by.id) if decided_by else None
     _, row = judged(claim, experiment, registry.paper(claim.paper))
-    return laid_out(id, _lines(row, experiment, tier), width)
+    return laid_out(claim.id, _lines(row, experiment, tier), width)
 
 
 def _lines(row: Row, experiment: ConfiguredExperiment | None, tier: Tier) -> Iterator[Line]:

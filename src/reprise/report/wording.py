@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reprise.evidence.claim import Claim as Definition
 from reprise.evidence.comparison import FORMULAS, Kind
+from reprise.evidence.errata import ErratumKind
 from reprise.evidence.estimates import MIN_RANKED, unseen_share
 from reprise.evidence.judgement import compare
 from reprise.evidence.observation import ABOUT_EACH
@@ -22,9 +23,17 @@ if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, a
 
 NOT_SEEN = "not seen here"
 """A contradiction at reduced scale or on a stand-in, which says little of the paper's own networks."""
+TEST = "A test of the program at a tiny size. It says nothing about the papers."
+"""What stands above all results of a tier that is such a test."""
 LEANS = 0.2
 """The largest p-value at which an undecided claim is said to lean to a side: where there is no effect, or one
 to the other side, at most one claim in five is said to."""
+ERRATA: dict[ErratumKind, str] = {
+    "substantive": "false as printed",
+    "condition": "a condition left out",
+    "code": "text and code differ",
+    "typo": "misprint",
+}
 DATA_SETS = {
     "mnist": "MNIST",
     "cifar10": "CIFAR-10",

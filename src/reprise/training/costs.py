@@ -11,8 +11,10 @@ CPU_FLOPS = 60e9
 docs/performance.md."""
 CPU_PIXELS = 25e6
 """Pixels that one core augments in a second; docs/performance.md."""
+GPU = "A100"
+"""The GPU whose speed and memory are assumed."""
 GPU_FLOPS = {"float32": 15e12, "bfloat16": 50e12}
-"""Operations a second of an A100 that trains a ResNet; float32 is TensorFloat-32, which
+"""Operations a second of that GPU when it trains a ResNet; float32 is TensorFloat-32, which
 convolutions have. Assumed, not measured."""
 GPU_MEMORY = 70e9
 """Bytes of a GPU's memory that a batch may take; the rest of an A100's 80 GB is for weights and libraries."""

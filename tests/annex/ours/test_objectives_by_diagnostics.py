@@ -222,15 +222,17 @@ def test_the_heat_map_says_what_is_separable_and_what_did_not_learn():
     (axes,) = draw("ours/representations", tables, params_of(names)).axes
     mesh, texts, labels = cells_of(axes)
     assert [label.partition(",")[0] for label in labels] == [
-        "SimCLR", "VICReg", "FroSSL", "BYOL", "SwAV", "untrained",
+        "SimCLR", "VICReg", "FroSSL", "BYOL", "untrained",
     ]  # fmt: skip
+    assert axes.get_title().split("\n") == ["textures", "did not learn: SwAV, τ 0.1"]
     assert texts[0, 0].get_text() == ".90"
     assert texts[3, 1].get_text() == "∞"
     masked = np.ma.getmaskarray(mesh.get_array()).reshape(len(labels), -1)
-    assert masked[:, 0].tolist() == [False, False, False, False, True, True]
-    assert masked[:, 1].tolist() == [True, True, True, False, True, True]  # all but one are equal
+    assert masked[:, 0].tolist() == [False, False, False, False, True]
+    assert masked[:, 1].tolist() == [True, True, True, False, True]  # all but one are equal
     assert matplotlib.colors.to_hex(texts[4, 0].get_color()) == matplotlib.colors.to_hex(figures.PALE)
-    assert len(axes.patches) == 2  # grey rows
+    (grey,) = axes.patches
+    assert (grey.get_y(), grey.get_height()) == (4, 1)
 
 
 def test_the_other_setting_is_compared_with_the_first():
@@ -243,6 +245,28 @@ def test_the_other_setting_is_compared_with_the_first():
     colours = mesh.get_array().reshape(3, -1)
     assert colours[0, 0] > 0.5 > colours[2, 0]
     assert np.ma.getmaskarray(colours)[1, 0]
+    assert figure.axes[0].get_title() == "textures"
+
+
+def test_a_change_is_shown_only_where_both_learned():
+    """If none did, all are shown in grey."""
+    levels = {"simclr": 1.4, "vicreg": 0.5}
+    first = made_up(LEVELS, PROBES)
+    for probes, rows, unranked in (
+        ({"simclr": 60.0, "vicreg": 25.0}, ["SimCLR, τ 0.2 → 0.5"], "VICReg, covariance 1 → 10"),
+        (
+            dict.fromkeys(levels, 25.0),
+            ["SimCLR, τ 0.2 → 0.5", "VICReg, covariance 1 → 10"],
+            "SimCLR, τ 0.2 → 0.5; VICReg, covariance 1 → 10",
+        ),
+    ):
+        tables = joined(first, made_up(levels, probes, place=OTHER))
+        (axes,) = draw("ours/other_settings", tables, params_of(levels)).axes
+        _, texts, labels = cells_of(axes)
+        assert labels == rows
+        assert axes.get_title().split("\n") == ["textures", f"one of the two did not learn: {unranked}"]
+        is_grey = matplotlib.colors.to_hex(texts[0, 0].get_color()) == matplotlib.colors.to_hex(figures.PALE)
+        assert is_grey == (len(rows) == 2)
 
 
 def test_pairs_and_their_order_on_two_data_sets_are_counted():

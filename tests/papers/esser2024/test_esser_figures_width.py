@@ -10,7 +10,7 @@ FIG1 = {
     "frobenius": "scaled by Frobenius norms",
     "one_layer": r"$L$ of one layer, u = Θx",
 }
-FIG2 = ("tanh", "ReLU", "sigmoid σ", "σ - 1/2", "4σ - 2")
+FIG2 = ("tanh", "ReLU", "sigmoid σ", "σ - 1/2 (ours)", "4σ - 2 (ours)")
 
 
 def test_figure_1(smoke):
@@ -88,10 +88,10 @@ def test_figure_2(smoke):
                 for single in at[["width", what]].to_numpy():
                     assert np.isclose(dots, single, rtol=1e-9).all(1).any()
             slopes = [jackknife(at, what) for at in shown.values()]
-            texts = [
-                f"{word} {a:z.2f} ± {b:.2f}" for word, (a, b) in zip(("start", "end"), slopes, strict=True)
-            ]
-            assert panel.get_title() == "\n".join(texts)
+            words = [f"slope {a:z.2f} ± {b:.2f}" for a, b in slopes]
+            assert [text.get_text() for text in panel.texts] == words
+            of_lines = [found[label].get_color() for label in shown]
+            assert [text.get_color() for text in panel.texts] == of_lines
             assert panel.get_xscale() == panel.get_yscale() == "log"
         covered = activation in ("tanh", "scaled_sigmoid")
         assert ("bound, K = 1" in labels(absolute)) == covered

@@ -36,7 +36,7 @@ def test_spectra(id, what, nets, smoke):
     assert [panel.get_title() for panel in panels] == sets
     styles = []
     for panel, data_set in zip(panels, sets, strict=True):
-        names = [name for name in labels(panel) if not name.startswith(("printed", "collapsed"))]
+        names = [name for name in labels(panel) if not name.startswith("collapsed")]
         there = [net for net in nets if data_set == sets[0] or net != "linear"]
         assert len(names) == len(there)
         for name, net in zip(names, there, strict=True):
@@ -44,7 +44,7 @@ def test_spectra(id, what, nets, smoke):
             found_x, found_y = series(panel)[name]
             np.testing.assert_array_equal(found_x, mean.index)
             np.testing.assert_allclose(found_y, mean, atol=1e-12)
-            assert name.endswith(f"({count:.0f})")
+            assert name.endswith(f": {count:.0f} of {len(mean)} collapsed")
         lines = [line for line in panel.lines if line.get_label() in names]
         (threshold,) = [line for line in panel.lines if line.get_label() == "collapsed below"]
         np.testing.assert_allclose(threshold.get_ydata(), np.log(1e-3))
@@ -66,39 +66,36 @@ def test_one_data_set_has_one_panel_without_a_title(smoke):
 
 
 def test_figure_10(smoke):
-    (panel,), base, _ = drawn("jing2022/fig10", smoke)
-    ticks = [label.get_text() for label in panel.get_xticklabels()]
-    assert ticks == ["$r$", "$r[:d_0]$", "$r[d_0:]$"]
-    names = [
-        "identity shortcut, trained",
-        "identity shortcut, before",
-        "no shortcut, trained",
-        "no shortcut, before",
-    ]
-    assert sorted(labels(panel)) == sorted(names)
-    bars = dict(zip(labels(panel), panel.get_legend_handles_labels()[0], strict=True))
-    for name in names:
-        net = "directclr" if name.startswith("identity") else "directclr, no shortcut"
-        column = "accuracy" if name.endswith("trained") else "initial"
-        rows = where(base["probes"], net=net)
-        points, _, (errors,) = bars[name].lines
-        assert (str(points.get_markerfacecolor()) == "none") == (column == "initial")
-        for part, y, (low, high) in zip(
-            ("all", "subvector", "rest"), points.get_ydata(), errors.get_segments(), strict=True
-        ):
-            values = rows.loc[rows["part"] == part, column]
-            half = stats.t.ppf(0.975, 2) * values.std() / 3**0.5
-            expected = np.clip(values.mean() + np.array([0, -half, half]), 0, 100)
-            np.testing.assert_allclose([y, low[1], high[1]], expected)
+    """Of each part of r, what its probe gains over training, with the shortcut and without."""
+    panels, base, params = drawn("jing2022/fig10", smoke)
+    ticks = [label.get_text() for label in panels[0].get_yticklabels()]
+    d0 = params.d0
+    assert ticks == ["all of r", f"what the loss reads,\nr[:{d0}]", f"the rest,\nr[{d0}:]"]
+    nets = {"with the identity shortcut": "directclr", "without a shortcut": "directclr, no shortcut"}
+    assert [panel.get_title() for panel in panels] == list(nets)
+    for panel, net in zip(panels, nets.values(), strict=True):
+        by_label = {
+            label: [line for line in panel.lines if line.get_label() == label]
+            for label in ("before training", "a seed")
+        }
+        for place, part in enumerate(("all", "subvector", "rest")):
+            rows = where(base["probes"], net=net, part=part)
+            before, single = (lines[place].get_xydata() for lines in by_label.values())
+            np.testing.assert_allclose(before, [[rows["initial"].mean(), place]])
+            np.testing.assert_allclose(single, [[each, place] for each in rows["accuracy"]], atol=0.4)
+            points, _, (errors,) = panel.containers[place].lines
+            np.testing.assert_allclose(points.get_xydata(), [[rows["accuracy"].mean(), place]])
+            half = stats.t.ppf(0.975, 2) * rows["accuracy"].std() / 3**0.5
+            ends = np.clip(rows["accuracy"].mean() + np.array([-half, half]), 0, 100)
+            np.testing.assert_allclose(errors.get_segments()[0][:, 0], ends)
+        (chance,) = (line.get_xdata()[0] for line in panel.lines if line.get_label() == "chance")
+        assert chance == 10
 
 
-def test_figure_2_marks_the_printed_number_of_collapsed_values(smoke):
-    (own, *further), base, _ = drawn("jing2022/fig02", smoke)
-    (line,) = [line for line in own.lines if line.get_label().startswith("printed")]
-    assert line.get_label() == "printed: about 30 of 128"
-    dim = where(base["spectra"], what="embedding", net="nonlinear")["index"].max()
-    np.testing.assert_allclose(line.get_xdata(), dim * 98 / 128)
-    assert not any("printed" in label for panel in further for label in labels(panel))
+def test_figure_2_says_the_printed_number_of_collapsed_values_and_draws_it_nowhere(smoke):
+    panels, _, _ = drawn("jing2022/fig02", smoke)
+    assert panels[0].figure.get_suptitle() == "printed, on ImageNet: about 30 of 128 collapsed"
+    assert not any("printed" in label for panel in panels for label in labels(panel))
 
 
 def test_printed_accuracies_stand_beside_ours(smoke):
@@ -106,10 +103,11 @@ def test_printed_accuracies_stand_beside_ours(smoke):
     numbers = np.random.default_rng(0).uniform(40, 60, len(tables["probes"]))
     probes = tables["probes"].assign(accuracy=numbers, initial=20.0, pixel_neighbours=30.0, pixel_probe=0.0)
     probes.loc[where(probes, net="linear", seed=0).index, "accuracy"] = 29.0  # not above pixels
-    (panel,) = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, params).axes
+    printed_panel, panel = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, params).axes
     printed = registry.paper("jing2022").printed_numbers()
     expected = printed.loc[printed["artifact"].isin(["Table 1", "Section 6.3"]), "value"]
-    np.testing.assert_array_equal(series(panel)["printed"], [expected, range(7)])
+    np.testing.assert_array_equal(series(printed_panel)["printed"], [expected, range(7)])
+    assert "printed" not in labels(panel)  # whose axis is that of other images
     ours = {line.get_ydata()[0]: line for line in panel.lines if line.get_marker() == "o"}
     nets = ["nonlinear", "linear", "none", "directclr", "low_rank", "diagonal"]
     for place, net in enumerate(nets):
@@ -118,7 +116,7 @@ def test_printed_accuracies_stand_beside_ours(smoke):
         red, green, blue = to_rgb(ours[place].get_color())
         assert (red == green == blue) == (net == "linear")
     fewer = params.model_copy(update={"nets": ("nonlinear", "none")})
-    (panel,) = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, fewer).axes
+    _, panel = draw("jing2022/table1_beside_print", {**tables, "probes": probes}, fewer).axes
     assert [line.get_ydata()[0] for line in panel.lines if line.get_marker() == "o"] == [0, 2]
 
 
@@ -194,24 +192,36 @@ def test_the_map(smoke):
     for panel, numbers in zip(panels, (shares, ranks, accuracy), strict=True):
         means = numbers.groupby(["factor", FACTOR, "net"]).mean()
         for net, name in names.items():
-            found = {round(y): x for x, y in zip(*series(panel)[name], strict=True)}
+            found = dots_of_the_map(panel, ticks, name)
             expected = {
-                round(ticks[f"{factor}: {value}"]): mean
-                for (factor, value, of_net), mean in means.items()
-                if of_net == net
+                f"{factor}: {value}": mean for (factor, value, of_net), mean in means.items() if of_net == net
             }
             assert found == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_map_crosses_out_what_did_not_learn(smoke):
+def dots_of_the_map(panel, ticks, name):
+    """Row -> the number of a network, whether it learned or not; it stands above the row or below it."""
+    rows = list(ticks)
+    lines = [line for line in panel.lines if line.get_label() in (name, f"{name}, did not learn")]
+    dots = np.concatenate([line.get_xydata() for line in lines])
+    heights = np.array(list(ticks.values()))
+    return {rows[np.abs(heights - y).argmin()]: x for x, y in dots}
+
+
+def test_the_map_greys_what_did_not_learn(smoke):
     tables, params = smoke["jing2022/projector_map"]
     probes = tables["probes"]
     learned = probes["net"] == WITH
     changed = probes.assign(accuracy=probes["initial"].where(~learned, probes["initial"] + 16))
     panels = draw("jing2022/sec61_map", {**tables, "probes": changed}, params).axes
-    crosses = [line for line in panels[2].lines if line.get_marker() == "x"]
+    lines = [line for line in panels[2].lines if line.get_marker() in ("o", "s", "^")]
+    grey = [line for line in lines if len(set(to_rgb(line.get_color()))) == 1]
+    assert {line.get_label() for line in lines if line not in grey} == {"SimCLR with projector"}
+    assert {line.get_label() for line in grey} == {
+        "SimCLR without, did not learn", "DirectCLR, did not learn",
+    }  # fmt: skip
     points = changed.drop_duplicates(["factor", FACTOR, "net"])
-    assert sum(len(line.get_xdata()) for line in crosses) == (points["net"] != WITH).sum()
+    assert sum(len(line.get_xdata()) for line in grey) == (points["net"] != WITH).sum()
 
 
 def test_the_maps_spectra(smoke):

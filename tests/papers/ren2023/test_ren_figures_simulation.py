@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from reading import assert_mean, drawn, labels, series, where
 
-PANELS = [
-    "alignment", "condition", "distance", "noise_to_signal", "stable_rank", "intrinsic_dimension",
+COLUMNS = [
+    "condition", "stable_rank", "alignment", "distance", "noise_to_signal", "intrinsic_dimension",
     "loss_value", "loss_value",
 ]  # fmt: skip
+PANELS = [(spectrum, column) for column in COLUMNS for spectrum in ("linear", "spiked")]
 NAMES = {
     "contrastive": ("contrastive", True),
     "contrastive, no noise": ("contrastive", False),
@@ -25,16 +26,15 @@ def shown(at, column):
         return [
             name
             for name, (loss, _) in NAMES.items()
-            if loss == ("contrastive", "non-contrastive")[at % 8 - 6]
+            if loss == ("contrastive" if at < 14 else "non-contrastive")
         ]
     return list(NAMES)
 
 
 def test_figure_1(smoke):
     panels, base, params = drawn("ren2023/fig01", smoke)
-    assert len(panels) == 16
-    for at, panel in enumerate(panels):
-        spectrum, column = ("linear", "spiked")[at // 8], PANELS[at % 8]
+    assert [panel.get_title() for panel in panels[:4]] == ["linear spectrum", "spiked spectrum"] * 2
+    for at, (panel, (spectrum, column)) in enumerate(zip(panels, PANELS, strict=True)):
         assert labels(panel) == shown(at, column)
         assert panel.get_yscale() == ("log" if column in LOG else "linear")
         for name in shown(at, column):
@@ -55,7 +55,7 @@ def test_figure_1(smoke):
 
 def test_the_grey_lines_of_figure_1(smoke):
     panels, _, params = drawn("ren2023/fig01", smoke)
-    for at, panel in enumerate(panels):
+    for panel, (_, column) in zip(panels, PANELS, strict=True):
         grey = [line.get_ydata()[0] for line in panel.lines if str(line.get_color()) == "0.55"]
         expected = {
             "alignment": [1 - 2.0**-params.signals],
@@ -63,7 +63,7 @@ def test_the_grey_lines_of_figure_1(smoke):
             "stable_rank": [params.signals],
             "intrinsic_dimension": [params.signals],
         }
-        np.testing.assert_allclose(grey, expected.get(PANELS[at % 8], []))
+        np.testing.assert_allclose(grey, expected.get(column, []))
 
 
 def guide(panel, label):

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from reading import share_x
 from scipy import stats
 
 import reprise.papers.skean2024 as paper
@@ -16,6 +17,7 @@ from reprise.evidence.statistics import Interval
 from reprise.papers.skean2024.linear_probes.agreement import kendall_tau, rank_agreement
 from reprise.papers.skean2024.linear_probes.experiment import Params
 from reprise.papers.skean2024.linear_probes.figures import (
+    ORDER,
     table2,
     table2_beside_print,
     table3,
@@ -83,17 +85,24 @@ def test_the_printed_numbers_stand_beside_ours(number, draw, params):
 @pytest.mark.parametrize(
     ("number", "draw"), [("Table 2", table2_beside_print), ("Table 3", table3_beside_print)]
 )
-def test_every_printed_number_is_drawn_in_its_row(number, draw, params):
+def test_every_printed_number_is_drawn_in_its_row_and_on_an_axis_without_ours(number, draw, params):
     panels = draw(results(params), params).axes
+    names = [label.get_text() for label in panels[0].get_yticklabels()]
     shown = set()
     for panel in panels:
-        names = [label.get_text() for label in panels[0].get_yticklabels()]
-        for line in panel.lines:
-            if line.get_label() == "printed":
-                column = panel.get_title().split("\n")[0]
-                shown |= {(names[round(y)], column, x) for x, y in line.get_xydata()}
+        lines = [line for line in panel.lines if line.get_label() == "printed"]
+        for line in lines:
+            column, said = panel.get_title().split("\n")
+            assert said == "printed"
+            shown |= {(names[round(y)], column, x) for x, y in line.get_xydata()}
+        assert not (lines and dots(panel))
+        assert not any(other is not panel for other in share_x(panel, panels))
     expected = [row for row in PRINTED if row["artifact"] == number]
     assert shown == {(row["row"], row["column"], float(row["value"])) for row in expected}
+    last = ORDER[number]
+    in_order = [float(row["value"]) for name in names for row in expected
+                if (row["row"], row["column"]) == (name, last)]  # fmt: skip
+    assert in_order == sorted(in_order, reverse=True)
 
 
 def with_accuracies(params, **chosen):
@@ -119,8 +128,7 @@ def dots(panel):
 def test_dots_are_our_means_and_grey_where_a_network_did_not_learn():
     params = Params(**REDUCED)
     tables = with_accuracies(params, simclr=(50, 54), byol=(26, 24), vicreg=(40, 42), frossl=(60, 61))
-    panel = table2_beside_print(tables, params).axes[0]
-    names = [label.get_text() for label in panel.get_yticklabels()]
+    names, panel = rows_and_ours(tables, params)
     shown = {names[place]: dot for place, dot in dots(panel).items()}
     assert {name: x for name, (x, _) in shown.items()} == {
         "SimCLR": 52, "BYOL": 25, "VICReg": 41, "FroSSL": 60.5,
@@ -129,16 +137,42 @@ def test_dots_are_our_means_and_grey_where_a_network_did_not_learn():
     assert grey == {"BYOL"}  # a seed gains 14 points, less than the 15 that show learning
     words = [text.get_text() for text in panel.texts]
     assert words.count("diverged") == len(METHODS) - 4
-    assert panel.get_title().split("\n")[2].endswith("n = 3")
+    assert panel.get_title().split("\n")[2].startswith("n = 3, ")
+
+
+def rows_and_ours(tables, params):
+    """The names of the rows, and the panel of our numbers on the first data set."""
+    printed, ours = table2_beside_print(tables, params).axes[:2]
+    return [label.get_text() for label in printed.get_yticklabels()], ours
+
+
+def ranks_of(tables, params):
+    """Row -> its ranks, and whether they are in bold."""
+    names, panel = rows_and_ours(tables, params)
+    return {
+        names[round(text.get_position()[1])]: (text.get_text(), text.get_fontweight() == "bold")
+        for text in panel.texts
+        if text.get_text()[0].isdigit()
+    }
 
 
 def test_ranks_and_tau_compare_the_orders():
     """On CIFAR-10 the paper has FroSSL before VICReg before SimCLR; here it is SimCLR, FroSSL, VICReg."""
     params = Params(**REDUCED)
     tables = with_accuracies(params, simclr=(70, 71), vicreg=(40, 41), frossl=(50, 51))
-    panel = table2_beside_print(tables, params).axes[0]
-    assert [text.get_text() for text in panel.texts if "→" in text.get_text()] == ["3 → 1", "2 → 3", "1 → 2"]
-    assert panel.get_title().split("\n")[2:] == ["τ = -0.33, n = 3", "[-0.33, -0.33]"]
+    assert ranks_of(tables, params) == {
+        "SimCLR": ("3 → 1", True), "VICReg": ("2 → 3", True), "FroSSL": ("1 → 2", True),
+    }  # fmt: skip
+    _, panel = rows_and_ours(tables, params)
+    assert panel.get_title().split("\n")[2:] == ["n = 3, τ = -0.33", "[-0.33, -0.33]"]
+
+
+def test_a_rank_that_the_seeds_leave_open_is_a_range():
+    params = Params(**REDUCED)
+    tables = with_accuracies(params, simclr=(40, 41), vicreg=(60, 50), frossl=(50, 60))
+    assert ranks_of(tables, params) == {
+        "SimCLR": ("3 → 1 to 3", False), "VICReg": ("2 → 1 to 3", False), "FroSSL": ("1 → 1 to 3", False),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("values", [10, 3])  # of the latter, many tie

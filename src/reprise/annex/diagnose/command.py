@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
+from reprise.notices import progress
 
 if TYPE_CHECKING:
     from reprise.annex.diagnose.models import Represented
@@ -112,6 +113,12 @@ def _of_model(options: argparse.Namespace) -> "Represented":
             f"--size {options.size} --samples {options.samples}: expected 8 pixels and 1 image or more"
         )
     net = models.model(name, options.weights)
-    return models.represent(
-        net, options.images, recipe=options.recipe, size=options.size, samples=options.samples
-    )
+    with progress("diagnose") as report:
+        return models.represent(
+            net,
+            options.images,
+            recipe=options.recipe,
+            size=options.size,
+            samples=options.samples,
+            progress=report,
+        )

@@ -1,6 +1,6 @@
 """Representations of a user's own model: of two random views of each image of a folder."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +68,13 @@ def model(name: str, weights: Path | None) -> nn.Module:
 
 @torch.no_grad()
 def represent(
-    net: nn.Module, folder: Path, *, recipe: str = "simclr_imagenet", size: int = 224, samples: int = 2000
+    net: nn.Module,
+    folder: Path,
+    *,
+    recipe: str = "simclr_imagenet",
+    size: int = 224,
+    samples: int = 2000,
+    progress: Callable[[int, int, str], None] = lambda done, total, what: None,
 ) -> Represented:
     """Representations of two random views of each image, normalised as for ImageNet.
 
@@ -77,6 +83,7 @@ def represent(
         folder: of images, at any depth; the folders directly in it are their classes.
         recipe: a name in `datasets.recipes.RECIPES`.
         samples: at most as many images, drawn at random with a fixed seed.
+        progress: called with (images done, all images, what is done).
 
     Raises:
         RepriseError: if there is no image or one cannot be decoded, the recipe is unknown, or the network
@@ -97,6 +104,7 @@ def represent(
     for index in torch.arange(len(files)).split(CHUNK):
         both = views.of(images, index, numbers[:, index])
         parts.append(torch.stack([_checked(net, view) for view in both]))
+        progress(int(index[-1]) + 1, len(files), "images")
     z = torch.cat(parts, 1)
     classes, labels = np.unique([file.relative_to(folder).parts[0] for file in files], return_inverse=True)
     in_classes = all(len(file.relative_to(folder).parts) > 1 for file in files) and len(classes) > 1

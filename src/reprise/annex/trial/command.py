@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 from reprise.errors import RepriseError
+from reprise.notices import progress
 
 HELP = "train with a loss of yours; show it beside published ones and in figures of the papers"
 
@@ -43,11 +44,13 @@ def run(options: argparse.Namespace) -> None:
     with writing(options.to):  # before minutes of training
         options.to.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        comparison = compared(name, Context(root=root, setting=name, objective=name))
-        quick = figures.quick_experiments()
-        drawn = [figure for each in quick for figure in figures.drawn(*each, name, root)]
+    with tempfile.TemporaryDirectory() as folder, progress("try") as report:
+        root, quick = Path(folder), figures.quick_experiments()
+        comparison = compared(name, Context(report, root=root, setting=name, objective=name))
+        drawn = []
+        for index, (experiment, how) in enumerate(quick):
+            report(index, len(quick), f"figures of {experiment.id}")
+            drawn += figures.drawn(experiment, how, name, root)
     trial = page.Trial(comparison, drawn)
     files = page.save(trial, options.to)
     print(page.text(trial))

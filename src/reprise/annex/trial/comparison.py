@@ -1,6 +1,7 @@
 """A tried loss in our comparison of objectives: its networks beside the baselines."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import cast
 
@@ -8,11 +9,11 @@ import pandas as pd
 
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import WORDS, CollapseState, judged
-from reprise.annex.ours.objectives_by_diagnostics.experiment import Params
+from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, tasks
 from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
 from reprise.annex.trial.baselines import DATA_SET, EXPERIMENT, baselines
-from reprise.contract.experiment import Context, Tables
+from reprise.contract.experiment import Context, Make, Tables
 from reprise.contract.settings import replaced
 from reprise.engine import registry
 from reprise.errors import RepriseError
@@ -91,7 +92,8 @@ def compared(loss: str, context: Context) -> Standings:
     experiment = registry.experiment(EXPERIMENT)
     changes = {"data_sets": (DATA_SET,), "objective": (loss,)}
     params = cast(Params, replaced(experiment.params(), changes))
-    own = experiment.compute()(params, context)
+    names = [f"{context.setting}/{task}" for task in tasks(params, context.objective)]
+    own = experiment.compute()(params, replace(context, cached=_counted(names, context.progress)))
     comparison = Standings(loss, params, {name: table.assign(setting=loss) for name, table in own.items()})
     if own["probes"]["accuracy"].isna().all():
         raise RepriseError(
@@ -99,3 +101,19 @@ def compared(loss: str, context: Context) -> Standings:
             f"the best of {', '.join(map(str, params.learning_rates))}; scale the loss down"
         )
     return comparison
+
+
+def _counted(
+    names: Collection[str], progress: Callable[[int, int, str], None]
+) -> Callable[[str, Make], pd.DataFrame]:
+    """Computes tasks, and tells how many of these are done; others that they ask for are parts of them."""
+    done: set[str] = set()
+
+    def cached(name: str, make: Make) -> pd.DataFrame:
+        table = make(lambda share: None)
+        if name in names:
+            done.add(name)
+            progress(len(done), len(names), name)
+        return table
+
+    return cached

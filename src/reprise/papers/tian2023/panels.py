@@ -1,25 +1,28 @@
 """The grid of panels in Figures 4, 9, 10 and 11."""
 
 from collections.abc import Sequence
+from typing import Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from reprise.papers.tian2023.sequences import TokenSequences
-from reprise.plotting.style import WIDTH, legend_entries
+from reprise.plotting.style import legend_entries
+
+ROW = 1.35
+"""Height of a row of panels, in inches."""
 
 
-def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tuple[Figure, np.ndarray]:
-    """Makes the panels: one row per (score, loss or variant), one column per number of candidates, beta along
-    x.
+def score_panels(
+    part: Figure | SubFigure, params: TokenSequences, rows: Sequence[tuple[str, str]]
+) -> np.ndarray:
+    """Makes the panels of a part of a figure: one row per (score, loss or variant), one column per number of
+    candidates, beta along x.
 
     If all rows show the same score, they share one scale.
     """
-    shape = (len(rows), len(params.candidates))
-    size = (WIDTH, 0.7 + 1.35 * len(rows))
-    share = True if len({score for score, _ in rows}) == 1 else "row"
-    fig, panels = plt.subplots(*shape, figsize=size, sharex=True, sharey=share, squeeze=False)
+    share: Literal[True, "row"] = True if len({score for score, _ in rows}) == 1 else "row"
+    panels = part.subplots(len(rows), len(params.candidates), sharex=True, sharey=share, squeeze=False)
     for row, names in zip(panels, rows, strict=True):
         row[0].set_ylabel(",\n".join(filter(None, names)))
     for candidates, panel in zip(params.candidates, panels[0], strict=True):
@@ -29,7 +32,7 @@ def score_panels(params: TokenSequences, rows: Sequence[tuple[str, str]]) -> tup
         panel.set_xticks(params.over_parameterisation, [str(beta) for beta in params.over_parameterisation])
         panel.minorticks_off()
         panel.set_xlabel("beta")
-    return fig, panels
+    return panels
 
 
 def share_legend(fig: Figure, panels: np.ndarray, losses: int) -> None:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from textwrap import wrap
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,8 +29,10 @@ from reprise.evidence.statistics import LEVEL
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import WIDTH
 
-ROW, SIZE = 0.155, 4.6
+ROW, SIZE = 0.19, 6
 """Height of a row in inches, and points of the numbers."""
+LISTED = 95
+"""Characters in a line of the names that have no row."""
 HALF = 0.5
 """Share of the others from which an objective must be separable to have a colour."""
 RANKS, CHANGES = "viridis", "vlag"
@@ -37,10 +40,10 @@ GREY, PALE = "0.88", "0.5"
 LAYERS = ("representation", "embedding")
 
 RULE = f"""Pairs are compared seed by seed, with Holm's correction for their number in each column; a cell
-    has a colour if its objective is separable from at least half of the others. Grey: objectives that did
-    not learn in so few steps, whose linear probe of images without augmentation gains less than
-    {LEARNED:g} points over the untrained network, mean over seeds; they are not ranked. The column `linear
-    probe` is of augmented views, where gains are smaller."""
+    has a colour if its objective is separable from at least half of the others. Objectives that did not learn
+    in so few steps, whose linear probe of images without augmentation gains less than {LEARNED:g} points over
+    the untrained network, mean over seeds, are not ranked; Table 2 has their numbers. Grey: the untrained
+    network. The column `linear probe` is of augmented views, where gains are smaller."""
 
 
 @figure(
@@ -51,7 +54,7 @@ RULE = f"""Pairs are compared seed by seed, with Holm's correction for their num
 )
 def representations(tables: Tables, params: Params) -> Figure:
     shown = with_other_losses(tables, params)
-    return _page(shown, params, params.data_sets, "representation", "estimate", _named(params))
+    return _ranked(shown, params.data_sets, "representation", "estimate", _named(params))
 
 
 @figure(
@@ -62,7 +65,7 @@ def representations(tables: Tables, params: Params) -> Figure:
 )
 def embeddings(tables: Tables, params: Params) -> Figure:
     shown = with_other_losses(tables, params)
-    return _page(shown, params, params.data_sets, "embedding", "share", _named(params))
+    return _ranked(shown, params.data_sets, "embedding", "share", _named(params))
 
 
 @figure(
@@ -71,20 +74,14 @@ def embeddings(tables: Tables, params: Params) -> Figure:
     caption="""What another temperature or weight changes in representations: the mean difference from the
     setting of Figure 1. Coloured where the difference, seed by seed, is separable from 0 (Holm's
     correction for the rows of a column): the deeper, the larger it is beside the spread of all objectives
-    in Figure 1. Grey: one of the two did not learn.""",
+    in Figure 1. Only where both learned; Table 2 has the others' numbers.""",
 )
 def other_settings(tables: Tables, params: Params) -> Figure:
     shown = with_other_losses(tables, params)
     names = [name for name in params.methods if method(name).other]
-    fig, panels = _panels(params.data_sets, len(names))
-    for axes, task in zip(panels, params.data_sets, strict=True):
-        first = standing(shown, task, "representation", list(params.methods), column="estimate")
-        other = standing(shown, task, "representation", names, place=OTHER, column="estimate")
-        _changes(axes, shown, task, first, other)
-    _finish(
-        fig, panels, [("higher", 1.0), ("lower", 0.0)], CHANGES, "not separable from 0", "one did not learn"
-    )
-    return fig
+    maps = [_changes(shown, task, params, names) for task in params.data_sets]
+    ends = [("higher", 1.0), ("lower", 0.0)]
+    return _page(maps, ends, CHANGES, "not separable from 0", "one of the two did not learn")
 
 
 @figure(
@@ -92,14 +89,13 @@ def other_settings(tables: Tables, params: Params) -> Figure:
     reads=("diagnostics",),
     caption=f"""Diagnostics of the embeddings of two-layer networks on vectors with a class, trained by
     every objective that is a loss of two views' embeddings, and by Esser's two with orthonormal layers;
-    16 dimensions. {RULE.partition(" Grey:")[0]} Grey: untrained, or diverged with a seed; not ranked.""",
+    16 dimensions. {RULE.partition(" Objectives")[0]} Those that diverged with a seed are not ranked. Grey:
+    the untrained network.""",
 )
 def toy_models(tables: Tables, params: Params) -> Figure:
     names = [name for name in _named(params) if method(name).is_stateless]
-    return _page(
-        with_other_losses(tables, params), params, params.toys, "embedding", "estimate", [*names, *TOYS],
-        grey="untrained or diverged",
-    )  # fmt: skip
+    shown = with_other_losses(tables, params)
+    return _ranked(shown, params.toys, "embedding", "estimate", [*names, *TOYS], lost="diverged")
 
 
 @table(
@@ -164,119 +160,147 @@ def _named(params: Params) -> list[str]:
     return [*params.methods, *params.objective]
 
 
-def _page(
+class HeatMap(NamedTuple):
+    """The heat map of a task: a row an objective, a column a diagnostic.
+
+    Attributes:
+        colours: from 0 to 1.
+        coloured: which cells have their colour; the others are white, or grey in the last rows.
+        texts: the numbers.
+        labels: one a row.
+        families: one a row; a line is drawn where they change.
+        grey: the last rows that are grey.
+        unranked: the labels of what has no row, and why.
+    """
+
+    task: str
+    colours: pd.DataFrame
+    coloured: pd.DataFrame
+    texts: pd.DataFrame
+    labels: Sequence[str]
+    families: Sequence[str]
+    grey: int
+    unranked: tuple[Sequence[str], str]
+
+
+def _ranked(
     tables: Tables,
-    params: Params,
     tasks: Sequence[str],
     layer: str,
     column: str,
     names: Sequence[str],
-    grey: str = "did not learn",
+    lost: str = "did not learn",
 ) -> Figure:
-    """A heat map a task: ranks. `grey` says which objectives are not ranked."""
-    shown = [*names, UNTRAINED]
-    fig, panels = _panels(tasks, len(shown))
-    for axes, task in zip(panels, tasks, strict=True):
-        each = standing(tables, task, layer, shown, column=column)
-        ranked = Standing(each.values, [name for name in each.learned if name != UNTRAINED])
-        colours = ranked.positions.reindex(shown)
-        coloured = colours.notna() & (ranked.decided.reindex(shown) >= HALF)
-        texts = ranked.means.map(_number)
-        labels = [name if name == UNTRAINED else method(name).label(FIRST) for name in shown]
-        unranked = [name not in ranked.learned for name in shown]
-        _heat(axes, colours, coloured, texts, labels, unranked, RANKS)
-        _separate(axes, [UNTRAINED if name == UNTRAINED else method(name).family for name in shown])
-        axes.set_title(_title(task))
-    _finish(
-        fig, panels, [("largest", 0.0), ("smallest", 1.0)], RANKS,
-        "not separable from half of the others", grey,
-    )  # fmt: skip
-    return fig
+    """A heat map a task, of the ranks of the objectives that learned. `lost` says why others have none."""
+    maps = []
+    for task in tasks:
+        every = standing(tables, task, layer, [*names, UNTRAINED], column=column)
+        ranked = Standing(every.values, [name for name in every.learned if name != UNTRAINED])
+        rows = [*ranked.learned, UNTRAINED]
+        colours = ranked.positions.reindex(rows)
+        heat_map = HeatMap(
+            task,
+            colours,
+            colours.notna() & (ranked.decided.reindex(rows) >= HALF),
+            ranked.means.loc[rows].map(_number),
+            [*(method(name).label(FIRST) for name in ranked.learned), UNTRAINED],
+            [*(method(name).family for name in ranked.learned), UNTRAINED],
+            1,
+            ([method(name).label(FIRST) for name in names if name not in ranked.learned], lost),
+        )
+        maps.append(heat_map)
+    ends = [("largest", 0.0), ("smallest", 1.0)]
+    return _page(maps, ends, RANKS, "not separable from half of the others", "untrained")
 
 
-def _changes(axes: Axes, tables: Tables, task: str, first: Standing, other: Standing) -> None:
-    names = other.objectives
+def _changes(tables: Tables, task: str, params: Params, names: list[str]) -> HeatMap:
+    """What the other setting changes on a task, of the objectives of which both learned; if none did, of all,
+    in grey."""
+    first = standing(tables, task, "representation", list(params.methods), column="estimate")
+    other = standing(tables, task, "representation", names, place=OTHER, column="estimate")
     learned = [name for name in names if name in first.learned and has_learned(tables, task, name, OTHER)]
+    rows = learned or names
     both = [Standing(each.values, learned) for each in (first, other)]
     differences = {name: both[1].by_seed(name) - both[0].by_seed(name) for name in other.diagnostics}
     spread = {name: first.by_seed(name).mean().std() for name in other.diagnostics}
-    colours = pd.DataFrame(np.nan, names, other.diagnostics)
-    coloured = pd.DataFrame(False, names, other.diagnostics)
+    colours = pd.DataFrame(np.nan, rows, other.diagnostics)
+    coloured = pd.DataFrame(False, rows, other.diagnostics)
     for name, by_seed in differences.items() if learned else ():
-        colours.loc[learned, name] = (by_seed.mean() / spread[name] / 2 + 0.5).clip(0, 1)
-        coloured.loc[learned, name] = holm(paired_p_values(by_seed.to_numpy())) <= 1 - LEVEL
-    texts = (other.means - first.means.loc[names]).map(lambda value: _number(value, "+"))
-    labels = [f"{method(name).label(FIRST)} → {next(iter(method(name).other.values())):g}" for name in names]
-    _heat(
-        axes, colours, colours.notna() & coloured, texts, labels,
-        [name not in learned for name in names], CHANGES,
-    )  # fmt: skip
-    _separate(axes, [method(name).family for name in names])
-    axes.set_title(_title(task))
+        colours[name] = (by_seed.mean() / spread[name] / 2 + 0.5).clip(0, 1)
+        coloured[name] = holm(paired_p_values(by_seed.to_numpy())) <= 1 - LEVEL
+    labels = {
+        name: f"{method(name).label(FIRST)} → {next(iter(method(name).other.values())):g}" for name in names
+    }
+    return HeatMap(
+        task,
+        colours,
+        colours.notna() & coloured,
+        (other.means - first.means.loc[names]).loc[rows].map(lambda value: _number(value, "+")),
+        [labels[name] for name in rows],
+        [method(name).family for name in rows],
+        0 if learned else len(rows),
+        ([label for name, label in labels.items() if name not in learned], "one of the two did not learn"),
+    )
 
 
-def _panels(tasks: Sequence[str], rows: int) -> tuple[Figure, np.ndarray]:
-    height = len(tasks) * (rows * ROW + 0.25) + 1.35
-    fig, panels = plt.subplots(len(tasks), sharex=True, figsize=(WIDTH, height), squeeze=False)
-    return fig, panels[:, 0]
-
-
-def _heat(
-    axes: Axes,
-    colours: pd.DataFrame,
-    coloured: pd.DataFrame,
-    texts: pd.DataFrame,
-    labels: Sequence[str],
-    grey: Sequence[bool],
-    palette: str,
-) -> None:
-    """Draws a cell a number.
+def _page(
+    maps: Sequence[HeatMap], ends: Sequence[tuple[str, float]], palette: str, white: str, grey: str
+) -> Figure:
+    """Draws the heat maps one below the other, and names the colours and the diagnostics.
 
     Args:
-        colours: from 0 to 1.
-        coloured: which cells have their colour; the others are white, or grey in the rows that are.
-        texts: the numbers.
+        ends: the meaning of the palette's ends.
+        white, grey: the meanings of these colours.
     """
+    titles = [_title(heat_map) for heat_map in maps]
+    rows = [len(each.labels) for each in maps]
+    height = 1.5 + ROW * sum(rows) + sum(0.3 + 0.12 * title.count("\n") for title in titles)
+    fig, panels = plt.subplots(
+        len(maps), sharex=True, figsize=(WIDTH, height), squeeze=False, height_ratios=rows
+    )
+    for axes, heat_map, title in zip(panels.flat, maps, titles, strict=True):
+        _heat(axes, heat_map, palette)
+        axes.set_title(title, fontsize=7)
+    panels[-1, 0].tick_params(axis="x", rotation=90)
+    panels[-1, 0].set_xlabel("diagnostic", fontsize=7)
+    colours = plt.get_cmap(palette)
+    handles = [Patch(color=colours(value), label=label) for label, value in ends]
+    handles.append(Patch(facecolor="white", edgecolor="0.6", lw=0.5, label=white))
+    if any(heat_map.grey for heat_map in maps):
+        handles.append(Patch(color=GREY, label=grey))
+    fig.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=7)
+    return fig
+
+
+def _heat(axes: Axes, heat_map: HeatMap, palette: str) -> None:
+    """Draws a cell a number."""
+    rows, columns = heat_map.colours.shape
     sns.heatmap(
-        colours.astype(float).fillna(HALF), mask=~coloured, vmin=0, vmax=1, cmap=palette, cbar=False,
-        annot=texts, fmt="", annot_kws={"size": SIZE}, yticklabels=labels, linewidths=0.4, ax=axes,
+        heat_map.colours.astype(float).fillna(HALF), mask=~heat_map.coloured, vmin=0, vmax=1, cmap=palette,
+        cbar=False, annot=heat_map.texts, fmt="", annot_kws={"size": SIZE}, yticklabels=heat_map.labels,
+        linewidths=0.4, ax=axes,
     )  # fmt: skip
-    for y, x in np.argwhere(~coloured.to_numpy()):
+    first_grey = rows - heat_map.grey
+    for y, x in np.argwhere(~heat_map.coloured.to_numpy()):
         axes.text(
-            x + 0.5, y + 0.5, texts.iloc[y, x], ha="center", va="center", size=SIZE,
-            color=PALE if grey[y] else "black",
+            x + 0.5, y + 0.5, heat_map.texts.iloc[y, x], ha="center", va="center", size=SIZE,
+            color=PALE if y >= first_grey else "black",
         )  # fmt: skip
-    for y in np.flatnonzero(grey):
-        axes.add_patch(Rectangle((0, int(y)), len(colours.columns), 1, color=GREY, lw=0, zorder=0))
-    axes.tick_params(length=0, labelsize=5.5)
+    axes.add_patch(Rectangle((0, first_grey), columns, heat_map.grey, color=GREY, lw=0, zorder=0))
+    for y in range(1, rows):
+        if heat_map.families[y] != heat_map.families[y - 1]:
+            axes.axhline(y, color="black", lw=0.6)
+    axes.tick_params(length=0, labelsize=6.5)
     axes.tick_params(axis="y", rotation=0)
     axes.set_xlabel("")
     axes.set_ylabel("objective", fontsize=7)
 
 
-def _separate(axes: Axes, families: Sequence[str]) -> None:
-    """Draws a line between families."""
-    for y in range(1, len(families)):
-        if families[y] != families[y - 1]:
-            axes.axhline(y, color="black", lw=0.6)
-
-
-def _finish(
-    fig: Figure, panels: np.ndarray, ends: Sequence[tuple[str, float]], palette: str, white: str, grey: str
-) -> None:
-    """Names the diagnostics below, and the colours."""
-    panels[-1].tick_params(axis="x", rotation=90)
-    panels[-1].set_xlabel("diagnostic", fontsize=7)
-    colours = plt.get_cmap(palette)
-    handles = [Patch(color=colours(value), label=label) for label, value in ends]
-    handles += [
-        Patch(facecolor="white", edgecolor="0.6", lw=0.5, label=white), Patch(color=GREY, label=grey)
-    ]  # fmt: skip
-    fig.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize=6)
-
-
-def _title(task: str) -> str:
-    return {"linear": "two linear layers", "relu": "two layers with ReLU"}.get(task, task)
+def _title(heat_map: HeatMap) -> str:
+    """The task, and what has no row."""
+    task = {"linear": "two linear layers", "relu": "two layers with ReLU"}.get(heat_map.task, heat_map.task)
+    names, why = heat_map.unranked
+    return "\n".join([task, *wrap(f"{why}: {'; '.join(names)}" if names else "", LISTED)])
 
 
 def _number(value: float, sign: str = "") -> str:

@@ -1,4 +1,4 @@
-"""A figure of what other papers say, which none of them has."""
+"""What other papers say, on the two-layer model."""
 
 from collections.abc import Mapping
 
@@ -21,9 +21,9 @@ Curve = tuple[str, str]
 @figure(
     "Carried over",
     reads=("trajectory",),
-    caption="""Ours, in none of the papers: statements of three of them on the two-layer model of Section 5.
-    Left: dimensions of the embeddings that have not collapsed, without a projector and behind a fixed one of
-    low rank or of decaying singular values; Remark 3 of esser2024. Middle: stable rank of the embeddings,
+    caption="""Statements of three other papers on the two-layer model of Section 5. Left: dimensions of the
+    embeddings that have not collapsed, without a projector and behind a fixed one of low rank or of decaying
+    singular values; Remark 3 of esser2024. Middle: stable rank of the embeddings,
     with and without negatives; dotted: balanced; Definition 4.2 of ren2023. Right: chi of W1's rows on the
     axes of the data, and of random rotations of the rows, which have no axis of their own; tian2023. Mean and
     95 % interval over seeds, cut to the possible range. Other losses, if the settings name any, have colours

@@ -1,5 +1,6 @@
 """The map: two figures of the same networks, which the paper does not have."""
 
+from itertools import pairwise
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,13 +17,16 @@ from reprise.evidence.verdicts import setting
 from reprise.papers.jing2022.projector_map.experiment import Params
 from reprise.papers.jing2022.projector_map.grid import DIRECTCLR, FACTORS, START, WITH, WITHOUT
 from reprise.papers.jing2022.spectra import collapsed_values, rank_of_covariance, relative
-from reprise.plotting.style import PERCENT, WIDTH, bounds, colors, drawable, legend_entries
+from reprise.plotting.style import PERCENT, WIDTH, bounds, colors, drawable, legend_below, legend_entries
 
 STYLES: dict[str, dict[str, Any]] = {
     WITH: {"label": "SimCLR with projector", "marker": "o", "color": colors(4)[1]},
     WITHOUT: {"label": "SimCLR without", "marker": "s", "color": colors(4)[0], "mfc": "none"},
     DIRECTCLR: {"label": "DirectCLR", "marker": "^", "color": colors(4)[3]},
 }
+BESIDE = {WITH: 0.16, WITHOUT: -0.16, DIRECTCLR: 0.16}
+"""How far above its row a network stands."""
+GREY = "0.6"
 POINT = ["factor", "value_of_factor"]
 PER_ROW = 3
 
@@ -35,14 +39,15 @@ PER_ROW = 3
     or DirectCLR's d0, changes, the network without is that of the base point. Left: collapsed singular values
     of the representation's covariance (below a thousandth of the largest) and its effective rank, in % of the
     dimensions. Right: top-1 accuracy of linear probes, by the labels that they predict. Grey ticks: before
-    training. Crosses: networks that gain less than 15 points in the first probe, which are no evidence. Bars:
+    training. In grey: networks that gain less than 15 points in the first probe, which are no evidence. Bars:
     95 % intervals, cut to [0, 100 %], where there is more than one seed.""",
 )
 def sec61_map(tables: Tables, params: Params) -> Figure:
     spectra, probes = (setting(tables, BASE)[name] for name in ("spectra", "probes"))
     spectra = spectra[spectra["net"] != START]
     rows = _rows(spectra, probes)
-    heights = {row: -position for position, row in enumerate(rows)}
+    gaps = np.cumsum([0.0, *(0.5 * (a != b) for (a, _), (b, _) in pairwise(rows))])
+    heights = {row: -position - gap for position, (row, gap) in enumerate(zip(rows, gaps, strict=True))}
     sets = list(dict.fromkeys(probes["labels"]))
     poor = _poor(probes[probes["labels"] == sets[0]])
     spectra_by_net = spectra.groupby([*POINT, "net", "seed"])["log_value"]
@@ -55,7 +60,7 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     }
     columns |= {f"{name} probe (%)": table["accuracy"] for name, table in probes_by_labels.items()}
     fig, axes = plt.subplots(
-        1, len(columns), sharey=True, figsize=(WIDTH, 0.9 + 0.135 * len(rows)), squeeze=False
+        1, len(columns), sharey=True, figsize=(WIDTH, 0.9 + 0.17 * (len(rows) + gaps[-1])), squeeze=False
     )
     panels = axes[0]
     for panel, (name, numbers) in zip(panels, columns.items(), strict=True):
@@ -70,9 +75,8 @@ def sec61_map(tables: Tables, params: Params) -> Figure:
     base = probes.groupby(POINT)["base"].any()
     for label, point in zip(first.get_yticklabels(), heights, strict=True):
         label.set(fontweight="bold" if base[point] else "normal", fontsize=6)
-    first.set(ylabel="factor: value", ylim=(-len(rows) + 0.3, 0.7))
-    entries = legend_entries(panels)
-    fig.legend(entries.values(), entries, loc="outside upper center", ncols=len(entries))
+    first.set(ylabel="factor: value", ylim=(min(heights.values()) - 0.7, 0.7))
+    legend_below(fig, legend_entries(panels), columns=3)
     return fig
 
 
@@ -149,37 +153,29 @@ def _poor(probes: pd.DataFrame) -> set[Any]:
     return set(gains[~(gains >= LEARNED)].index)
 
 
-def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, int], poor: set[Any]) -> None:
-    """Draws one panel.
+def _dots(axes: Axes, numbers: pd.Series, heights: dict[Any, float], poor: set[Any]) -> None:
+    """Draws one panel, the networks of a point side by side.
 
     Args:
         numbers: indexed by point, network and seed.
+        poor: the networks that did not learn, each with its point.
     """
     axes.set_axisbelow(True)
     axes.grid(axis="y", color="0.93", lw=0.5)
     for net, style in STYLES.items():
-        net_numbers = numbers[numbers.index.get_level_values("net") == net]
-        if net_numbers.empty:
-            continue
-        groups = {
-            point: drawable(values, f"{net} at {point}") for point, values in net_numbers.groupby(POINT)
-        }
-        means = {point: values.mean() for point, values in groups.items()}
-        axes.plot(list(means.values()), [heights[point] for point in means], ls="", ms=3.5, **style)
-        for point, values in groups.items():
-            if len(values) > 1:
-                _, low, high = bounds(values, PERCENT)
-                axes.plot([low, high], [heights[point]] * 2, color=style["color"], lw=0.8)
-        crosses = [point for point in means if (*point, net) in poor]
-        axes.plot(
-            [means[point] for point in crosses],
-            [heights[point] for point in crosses],
-            ls="",
-            marker="x",
-            ms=5,
-            color="crimson",
-            label="did not learn" if crosses else None,
-        )
+        own = numbers[numbers.index.get_level_values("net") == net]
+        groups = {point: drawable(values, f"{net} at {point}") for point, values in own.groupby(POINT)}
+        for learned in (True, False):
+            points = [point for point in groups if ((*point, net) not in poor) == learned]
+            if not points:
+                continue
+            mean, low, high = np.array([bounds(groups[point], PERCENT) for point in points]).T
+            places = np.array([heights[point] + BESIDE[net] for point in points])
+            grey = (
+                {} if learned else {"color": GREY, "label": f"{style['label']}, did not learn", "zorder": 1}
+            )
+            (dots,) = axes.plot(mean, places, ls="", ms=3.5, **style | grey)
+            axes.hlines(places, low, high, color=dots.get_color(), lw=0.8)
 
 
 def _spectrum(axes: Axes, rows: pd.DataFrame, what: str, **style: Any) -> None:

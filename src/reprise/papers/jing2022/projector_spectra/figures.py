@@ -21,7 +21,7 @@ from reprise.papers.jing2022.image_settings import PARTS
 from reprise.papers.jing2022.projector_spectra.experiment import Params
 from reprise.papers.jing2022.projector_spectra.networks import elsewhere
 from reprise.papers.jing2022.spectra import FLOOR, SMALLEST, collapsed_values, relative
-from reprise.plotting.beside_print import LEARNING, Row, dumbbells
+from reprise.plotting.beside_print import BEFORE, HOW, Row, beside
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import (
     LINES,
@@ -46,11 +46,15 @@ SEARCH = Path(__file__).parent / "search.csv"
 """The networks of docs/collapse_search.py: settings by `point`, the first seed of which is the search."""
 PRINTED_DIM = 128
 """Of the embedding of the paper's Figure 2."""
+AFTER: dict[str, Any] = {"marker": "o", "ms": 5, "ls": "", "color": colors(2)[0], "lw": 1}
+BELOW = 0.25
+"""How far below their mean single seeds stand, in rows."""
+SEEDS: dict[str, Any] = {"marker": "o", "ms": 3, "mfc": "none", "mew": 0.6, "ls": "", "color": "0.55"}
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
 """The networks trained with other losses."""
 METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors,
-    in evaluation mode, divided by the largest. Values below the grey line count as collapsed; brackets
-    give their number, the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels:
+    in evaluation mode, divided by the largest. Values below the grey line count as collapsed; their
+    number is the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels:
     other data sets, each with the networks that are trained on it. Other losses, if the settings name
     any, are in red."""
 
@@ -71,19 +75,13 @@ SECTION63 = (
 @figure(
     "Figure 2",
     reads=("spectra",),
-    caption=f"""The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD} Dash-dotted: where the
-    values would collapse, if as large a share did as the caption of the paper's figure says: about 30 of
-    128, on ImageNet.""",
+    caption=f"The embedding of SimCLR with a 2-layer nonlinear projector. {METHOD}",
 )
 def fig02(tables: Tables, params: Params) -> Figure:
     names = {"nonlinear": "SimCLR", "start": "before training"}
     fig = _spectra(tables, params, "embedding", names, WIDTH / 2)
-    own = fig.axes[0]
-    dim = float(np.max(own.lines[0].get_xdata()))
     collapsed = published.number("fig2/collapsed-dimensions")
-    label = f"printed: about {collapsed:g} of {PRINTED_DIM}"
-    own.axvline(dim * (1 - collapsed / PRINTED_DIM), color="0.4", lw=0.9, ls="-.", label=label)
-    _legend(own)
+    fig.suptitle(f"printed, on ImageNet: about {collapsed:g} of {PRINTED_DIM} collapsed", fontsize=8)
     return fig
 
 
@@ -158,38 +156,32 @@ def fig09(tables: Tables, params: Params) -> Figure:
 @figure(
     "Figure 10",
     reads=("probes",),
-    caption="""Linear probes of DirectCLR's representation r: of all of it, of the part used by the loss,
-    and of the rest, which learns nevertheless; with the last block's identity shortcut, to which the paper
-    attributes this, and with a last block without a shortcut. Open: the same before training. Mean and 95 %
-    interval over seeds, cut to [0, 100 %].""",
+    caption="""Whether the part of DirectCLR's representation r that the loss does not see learns
+    nevertheless: linear probes of all of r, of the part used by the loss and of the rest, before training
+    (ticks) and after it (dots: mean and 95 % interval over seeds, cut to [0, 100 %]; open: single seeds),
+    with the last block's identity shortcut, to which the paper attributes this, and with a last block without
+    a shortcut.""",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
-    fig, axes = plt.subplots(figsize=(WIDTH / 2, 2.7))
-    nets = {"directclr": "identity shortcut", "directclr, no shortcut": "no shortcut"}
-    styles = zip(nets.items(), colors(3), MARKERS, strict=False)
-    for position, ((net, label), color, marker) in enumerate(styles):
-        times = (("accuracy", color, "trained"), ("initial", "none", "before"))
-        for shift, (column, fill, time) in enumerate(times):
-            intervals = [bounds(_select(probes, net, part)[column], PERCENT) for part in PARTS]
-            mean, low, high = np.array(intervals).T
-            axes.errorbar(
-                np.arange(len(PARTS)) + 0.3 * (position - 0.5) + 0.1 * (shift - 0.5),
-                mean,
-                [mean - low, high - mean],
-                ls="",
-                marker=marker,
-                ms=5,
-                color=color,
-                mfc=fill,
-                capsize=2,
-                label=f"{label}, {time}",
-            )
-    axes.set_xticks(range(len(PARTS)), ["$r$", "$r[:d_0]$", "$r[d_0:]$"])
-    axes.set(xlabel="what the probe reads", ylabel="top-1 accuracy of the probe (%)", xlim=(-0.5, 2.5))
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high + 0.45 * (high - low))
-    axes.legend(loc="upper center", ncols=2, columnspacing=1.0, handletextpad=0.3)
+    nets = {"directclr": "with the identity shortcut", "directclr, no shortcut": "without a shortcut"}
+    d0 = params.d0
+    reads = ("all of r", f"what the loss reads,\nr[:{d0}]", f"the rest,\nr[{d0}:]")
+    fig, panels = plt.subplots(1, 2, figsize=(WIDTH, 1.9), sharex=True, sharey=True)
+    for panel, (net, title) in zip(panels, nets.items(), strict=True):
+        for y, part in enumerate(PARTS):
+            own = _select(probes, net, part)
+            mean, low, high = bounds(own["accuracy"], PERCENT)
+            panel.plot([own["initial"].mean(), mean], [y, y], color="0.8", lw=3, zorder=0)
+            panel.plot(own["initial"].mean(), y, label="before training", **BEFORE)
+            panel.plot(own["accuracy"], [y + BELOW] * len(own), label="a seed", **SEEDS)
+            panel.errorbar(mean, y, xerr=[[mean - low], [high - mean]], label="after training", **AFTER)
+        panel.axvline(_references(probes, params)["chance"], color="0.55", lw=0.8, ls="--", label="chance")
+        panel.set(title=title, xlabel="top-1 of a linear probe, %")
+    panels[0].set_yticks(range(len(PARTS)), reads)
+    panels[0].set(ylabel="what the probe reads", ylim=(len(PARTS) - 0.5, -0.5))
+    entries = legend_entries(panels)
+    fig.legend(entries.values(), entries, loc="outside lower center", ncols=len(entries))
     return fig
 
 
@@ -220,23 +212,20 @@ def table1(tables: Tables, params: Params) -> pd.DataFrame:
 @figure(
     "Table 1, beside print",
     reads=("probes",),
-    caption=f"""Top-1 accuracy of a linear probe on the representation, as printed, on ImageNet, and ours, on
-    the data set that the axis names: Table 1 above the line, the numbers of Section 6.3 below. Diamonds: the
-    printed numbers. Dots: ours, with the 95 % interval over seeds; rows without a dot were not trained here.
-    Ticks: the same probe before training. In a reduced run, whose images and networks are others, only the
-    order of the rows can be compared. {LEARNING} Vertical lines: chance, nearest neighbours and a linear
-    probe of raw pixels, and a supervised network of the same size, steps and views.""",
+    caption=f"""Top-1 accuracy of a linear probe on the representation: Table 1 above the line, the numbers of
+    Section 6.3 below, as printed and ours. {HOW} The supervised network has the same size, steps and
+    views.""",
 )
 def table1_beside_print(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]
     listed = [_beside(probes, params, *place) for place in (*TABLE1, *SECTION63)]
-    fig, axes = plt.subplots(figsize=(WIDTH, 3.3))
-    dumbbells(axes, listed, _references(probes, params))
-    axes.axhline(len(TABLE1) - 0.5, color="black", lw=0.6)
-    ours = f"ours: {params.data_set}"
-    label = f"top-1 accuracy of a linear probe, % (printed: ImageNet; {ours})"
-    axes.set(xlabel=label, ylabel="loss, projector")
-    entries = legend_entries([axes])
+    fig, (printed, ours) = plt.subplots(1, 2, figsize=(WIDTH, 3.1), sharey=True, width_ratios=(1, 1.8))
+    beside(printed, ours, listed, _references(probes, params))
+    for panel, title in ((printed, "printed: ImageNet"), (ours, f"ours: {params.data_set}")):
+        panel.axhline(len(TABLE1) - 0.5, color="black", lw=0.6)
+        panel.set(title=title, xlabel="top-1 of a linear probe, %")
+    printed.set_ylabel("loss, projector")
+    entries = legend_entries([printed, ours])
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
     return fig
 
@@ -305,9 +294,10 @@ def _panel(axes: Axes, spectra: pd.DataFrame, names: dict[str, str], trained: tu
 
 def _spectrum(axes: Axes, spectra: pd.DataFrame, name: str, style: dict[str, Any]) -> None:
     drawable(spectra["log_value"], name)
-    count = spectra.groupby("seed")["log_value"].agg(collapsed_values).mean()
+    by_seed = spectra.groupby("seed")["log_value"]
+    label = f"{name}: {by_seed.agg(collapsed_values).mean():.0f} of {by_seed.size().max()} collapsed"
     scaled = spectra.assign(relative=relative(spectra["log_value"], spectra["seed"]))
-    band(axes, scaled, "index", "relative", within=(-np.inf, 0.0), label=f"{name} ({count:.0f})", **style)
+    band(axes, scaled, "index", "relative", within=(-np.inf, 0.0), label=label, **style)
 
 
 def _published() -> pd.Series:
@@ -333,7 +323,7 @@ def _beside(probes: pd.DataFrame, params: Params, loss: str, projector: str, net
     printed = _published()[loss, projector]
     if net not in params.nets:
         return Row(name, printed)
-    own, full = _select(probes, net, part), _select(probes, net, "all")
+    own, full = _select(probes, net, part).set_index("seed"), _select(probes, net, "all")
     return Row(name, printed, own["accuracy"], own["initial"], _least_gain(full))
 
 

@@ -18,7 +18,7 @@ from reprise.papers.skean2024.linear_probes.experiment import Params
 from reprise.papers.skean2024.lineup import EPOCHS, METHODS, Method, method
 from reprise.papers.skean2024.published import DATA_SETS, accuracies, numbers
 from reprise.papers.skean2024.references import references
-from reprise.plotting.beside_print import LEARNING, Row, dumbbells
+from reprise.plotting.beside_print import HOW, Row, beside
 from reprise.plotting.other_losses import with_other_losses
 from reprise.plotting.style import MARKERS, WIDTH, colors, drawable, legend_entries
 
@@ -110,53 +110,52 @@ def _mean_and_spread(values: pd.Series) -> str:
     return f"{values.mean():.1f} ± {values.std():.1f}" if len(values) > 1 else f"{values.mean():.1f}"
 
 
-BESIDE = f"""A row is a method: the diamond is the printed number, the dot ours, with its 95 % interval over
-    seeds, the tick the probe of the untrained network. Rows without a dot were not trained here. {LEARNING}
-    On the right, the method's ranks, printed → ours, among the n methods that have both numbers and learned;
-    above, Kendall's tau between these two orders (1: the same, -1: the reverse), with its 95 % interval, in
-    which a pair of methods that our seeds do not separate (Holm's test) can have either order: wide, where
-    seeds are few. Vertical lines: chance, and nearest neighbours and a linear probe of raw pixels."""
+BESIDE = f"""{HOW} Above ours, Kendall's tau between the two orders of the n ranked rows (1: the same, -1: the
+    reverse), with its 95 % interval, in which a pair that our seeds do not separate can have either order."""
+ORDER = {"Table 2": "Average", "Table 3": f"epoch {EPOCHS[-1]}"}
+"""The columns by which methods are ordered, from the best down."""
+PER_LINE = 3
+"""Columns of a table that stand side by side, at most."""
 
 
 @figure(
     "Table 2, beside print",
     reads=("probes",),
-    caption=f"""Top-1 accuracy of a linear probe after training: Table 2 as printed, and its reproduction. A
-    panel is a column of the table, named by the printed data set and the one that this run has in its place.
-    In a reduced run these differ, and only the order of the methods can be compared. {BESIDE} The average is
-    over the data sets of either. {RULE}""",
+    caption=f"""Top-1 accuracy of a linear probe after training: Table 2 as printed, from its best average
+    down, and its reproduction, named by the data set that the paper has and the one that this run has in its
+    place. {BESIDE} The average is over the data sets of either. {RULE}""",
 )
 def table2_beside_print(tables: Tables, params: Params) -> Figure:
     probes = with_other_losses(tables, params)["probes"]
     drawable(probes["top1"], "the linear probes")
-    panels = []
+    columns = []
     for data_set, column in zip_longest(params.data_sets, DATA_SETS):
         ends = rows(probes, data_set=data_set)
-        panels.append(_column("Table 2", column, data_set, ends, ends, params))
+        columns.append(_column("Table 2", column, data_set, ends, ends, params))
     averages = probes.groupby(["method", "seed"])[["top1", "start"]].agg(mean).reset_index()
-    panels.append(_column("Table 2", "Average", "average", averages, probes, params))
-    return _beside_print(panels)
+    columns.append(_column("Table 2", "Average", "average", averages, probes, params))
+    return _beside_print(columns)
 
 
 @figure(
     "Table 3, beside print",
     reads=("online", "probes"),
     caption=f"""Top-1 accuracy of a linear probe that is trained along with the network: Table 3, which is on
-    STL-10, as printed, and its reproduction on the data set and at the steps that the titles name. In a
-    reduced run these differ from the paper's, and only the order of the methods can be compared. {BESIDE}
-    Whether a network learned is judged by its linear probe after training. {RULE}""",
+    STL-10, as printed, from the best of its last epoch down, and its reproduction on the data set and at the
+    steps that the titles name. {BESIDE} Whether a network learned is judged by its linear probe after
+    training. {RULE}""",
 )
 def table3_beside_print(tables: Tables, params: Params) -> Figure:
     base = with_other_losses(tables, params)
     online, ends = base["online"], rows(base["probes"], data_set=params.online)
     drawable(online["top1"], "the online probes")
     starts = ends[["method", "seed", "start"]]
-    panels = []
+    columns = []
     for epoch, step in zip(EPOCHS, params.looks, strict=True):
         then = rows(online, epoch=epoch)[["method", "seed", "top1"]].merge(starts, on=["method", "seed"])
-        name = f"{params.online},\nstep {step}"
-        panels.append(_column("Table 3", f"epoch {epoch}", name, then, ends, params))
-    return _beside_print(panels)
+        ours = f"{params.online},\nstep {step}"
+        columns.append(_column("Table 3", f"epoch {epoch}", ours, then, ends, params))
+    return _beside_print(columns)
 
 
 COMPARED = ("chance", "raw pixels, nearest neighbours", "raw pixels, linear probe")
@@ -167,10 +166,13 @@ class Column(NamedTuple):
     """A column of a table, printed and ours.
 
     Attributes:
+        printed: its name in the paper; None where it has none.
+        ours: the name of what stands in its place; None where nothing does.
         references: accuracies with which all are compared, by name.
     """
 
-    title: str
+    printed: str | None
+    ours: str | None
     rows: list[Row]
     references: dict[str, float]
 
@@ -185,14 +187,16 @@ def _column(
 ) -> Column:
     """
     Args:
-        column: of the printed table; None where it has no counterpart, as `ours`, what stands in its place.
+        column, ours: as of `Column`.
         found: `top1` and `start` of every method and seed, in %.
         ends: the linear probes by which is judged whether the networks learned.
     """
     listed = []
     trained = (*params.methods, *params.objective)
-    for key in dict.fromkeys((*METHODS, *params.objective)):
-        name = method(key).name
+    names = {key: method(key).name for key in dict.fromkeys((*METHODS, *params.objective))}
+    in_order = {key: -np.nan_to_num(_printed(artifact, name, ORDER[artifact])) for key, name in names.items()}
+    for key in sorted(names, key=in_order.__getitem__):
+        name = names[key]
         printed = np.nan if column is None else _printed(artifact, name, column)
         if key in trained and ours:
             own = rows(found, method=key).set_index("seed")
@@ -201,39 +205,45 @@ def _column(
             listed.append(Row(name, printed, own["top1"], before, gain))
         elif key in trained or name in accuracies(numbers(), artifact).index:
             listed.append(Row(name, printed))
-    title = f"{column or 'not printed'}\nours: {ours or 'none'}\n{_agreement(listed)}"
     sets = [references(ends, name) for name in ends["data_set"].unique()]
     lines = {name: float(np.mean([each[name].mean() for each in sets])) for name in COMPARED if sets}
-    return Column(title, listed, lines)
+    return Column(column, ours, listed, lines)
 
 
 def _agreement(listed: list[Row]) -> str:
     """Kendall's tau, for a title."""
     both = {row.name: row for row in listed if row.has_both}
     if len(both) < FEWEST:
-        return f"no τ:\nn = {len(both)}"
+        return f"n = {len(both)}:\ntoo few for τ"
     printed = pd.Series({name: row.printed for name, row in both.items()})
     tau = rank_agreement(printed, pd.DataFrame({name: row.ours for name, row in both.items()}))
-    return f"τ = {tau.mean:.2f}, n = {len(both)}\n[{tau.low:.2f}, {tau.high:.2f}]"
+    return f"n = {len(both)}, τ = {tau.mean:.2f}\n[{tau.low:.2f}, {tau.high:.2f}]"
 
 
 def _beside_print(columns: list[Column]) -> Figure:
-    size = (WIDTH, 1.4 + 0.24 * max(len(column.rows) for column in columns))
-    fig, panels = plt.subplots(1, len(columns), figsize=size, sharex=True, sharey=True, squeeze=False)
-    for axes, column in zip(panels[0], columns, strict=True):
-        dumbbells(axes, column.rows, column.references)
-        both = {place: row for place, row in enumerate(column.rows) if row.has_both}
-        printed = pd.Series({place: row.printed for place, row in both.items()}, dtype=float)
-        ours = pd.Series({place: row.mean for place, row in both.items()}, dtype=float)
-        for place in both:
-            ranks = f"{(printed > printed[place]).sum() + 1} → {(ours > ours[place]).sum() + 1}"
-            transform = axes.get_yaxis_transform()
-            axes.text(1.02, place, ranks, transform=transform, va="center", fontsize=6)
-        axes.set_title(column.title, fontsize=6.5)
-        axes.set_xlabel("top-1, %")
-        axes.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2.5, 5, 10]))
-    panels[0, 0].set_ylabel("method")
-    entries = legend_entries(panels[0])
+    """Two panels a column, as printed and ours, if there are both."""
+    lines = -(-len(columns) // PER_LINE)
+    across = -(-len(columns) // lines)
+    height = 0.5 + lines * (0.9 + 0.16 * max(len(column.rows) for column in columns))
+    fig, panels = plt.subplots(lines, 2 * across, figsize=(WIDTH, height), sharey=True, squeeze=False)
+    pairs = panels.reshape(-1, 2)
+    for (printed, ours), column in zip(pairs, columns, strict=False):
+        beside(printed, ours, column.rows, column.references)
+        printed.set_title(f"{column.printed}\nprinted", fontsize=7)
+        ours.set_title(f"{column.ours}\nours\n{_agreement(column.rows)}", fontsize=7)
+        for axes in (printed, ours):
+            axes.set_xlabel("top-1, %")
+            axes.xaxis.set_major_locator(MaxNLocator(3, steps=[1, 2, 5, 10]))
+    entries = legend_entries(panels.flat)
+    for (printed, ours), column in zip_longest(pairs, columns):
+        if column is None or column.printed is None:
+            printed.remove()
+        if column is None or column.ours is None:
+            ours.remove()
+            place = {"transform": printed.transAxes, "va": "center", "in_layout": False}
+            printed.text(1.1, 0.5, "not run here", fontsize=7, **place)
+    for axes in panels[:, 0]:
+        axes.set_ylabel("method")
     fig.legend(entries.values(), entries, loc="outside lower center", ncols=4)
     return fig
 

@@ -1,4 +1,4 @@
-"""Appendix C."""
+"""The figures of Appendix C."""
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
@@ -13,12 +13,12 @@ from reprise.plotting.style import PERCENT, WIDTH, band, colors, drawable
 
 
 @figure(
-    "Appendix C",
+    "Figures of Appendix C",
     reads=("probes",),
     caption=f"""FroSSL's linear probe with other embedding dimensions, and with other batch sizes that see the
-    same number of images; our copy of the paper has
-    lost the captions and numbers of these graphs in conversion, and we assume the settings. {CAPTION}
-    Mean and 95 % interval over seeds, cut to [0, 100 %].""",
+    same number of images; our copy of the paper has lost the captions and numbers of these graphs in
+    conversion, and we assume the settings. {CAPTION} Mean and 95 %
+    interval over seeds, cut to [0, 100 %].""",
 )
 def appC(tables: Tables, params: Params) -> Figure:
     probes = setting(tables, BASE)["probes"]

@@ -26,7 +26,7 @@ from reprise.papers.tian2023.batch_normalization.agreement import (
 )
 from reprise.papers.tian2023.batch_normalization.claims import cell_claim, table_cells
 from reprise.papers.tian2023.batch_normalization.experiment import Params
-from reprise.papers.tian2023.panels import score_panels, share_legend
+from reprise.papers.tian2023.panels import ROW, score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import COSINE, MARKS, WIDTH, band, colors, drawable, key_of_marks
 
@@ -181,7 +181,8 @@ def fig11(tables: Tables, params: Params) -> Figure:
     series += [
         (f"{loss.label}, ", loss.tables["matching"], loss.shades(2)) for loss in other_losses(tables, params)
     ]
-    fig, panels = score_panels(params, [("χ+", f"zeta = {zeta:g}") for zeta in params.nonuniformity])
+    fig = plt.figure(figsize=(WIDTH, 0.7 + ROW * len(params.nonuniformity)))
+    panels = score_panels(fig, params, [("χ+", f"zeta = {zeta:g}") for zeta in params.nonuniformity])
     for prefix, matching, tints in series:
         rows = matching.query("mean_gradient and not variance_gradient and run != 'text'")
         for zeta, row in zip(params.nonuniformity, panels, strict=True):

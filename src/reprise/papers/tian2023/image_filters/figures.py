@@ -6,8 +6,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.cm import ScalarMappable
-from matplotlib.colors import Normalize
 from matplotlib.figure import Figure, SubFigure
 
 from reprise.contract.experiment import BASE, Tables, figure
@@ -16,22 +14,25 @@ from reprise.papers.tian2023.image_filters.experiment import FIELDS, UNTRAINED, 
 from reprise.plotting.other_losses import other_losses
 from reprise.plotting.style import LINES, MARKERS, SHARE, WIDTH, Range, band, colors, drawable
 
-GREYS = "gray"
+SHOWN, ACROSS = 8, 4
+"""Filters that a field shows, at most, and how many of them stand side by side."""
+TILES = """A panel per receptive field, which is a quadrant of the image; a tile per filter, of the learned
+    ones those with the largest norms. Weights are divided by their filter's largest: grey is 0, white 1,
+    black -1."""
+OTHERS = """Other losses, if the settings name any, have their filters below and lines in colours of their
+    own."""
 
 
 @figure(
     "Figure 12",
     reads=("filters", "statistics"),
-    caption="""Filters learned without augmentation (first seed), and two controls: those of a linear net that
-    is trained in the same way, and untrained ones. A panel per receptive field, which is a quadrant of the
-    image; a tile per learned filter, largest norm first. A filter counts as learned if the part that
+    caption=f"""Filters learned without augmentation (first seed), and two controls: those of a linear net
+    that is trained in the same way, and untrained ones. {TILES} A filter counts as learned if the part that
     gradients added is longer than the part of its random start that weight decay left, and if it is not dead
-    (norm below a thousandth of the field's largest). All tiles share one grey scale, of weights divided by
-    their filter's largest; mid-grey is 0 and fills the tiles of filters that learned nothing. Top right:
-    effective rank of a field's learned filters, scaled to unit length, against the steps. Lines average over
-    the fields and show mean and 95 % interval over the seeds in which every field has learned filters; they
-    start when there are some; bands are cut to the possible range. Other losses, if the settings name any,
-    have their filters below and lines in colours of their own.""",
+    (norm below a thousandth of the field's largest). Top right: effective rank of a field's learned filters,
+    scaled to unit length, against the steps. Lines average over the fields and show mean and 95 % interval
+    over the seeds in which every field has learned filters; they start when there are some; bands are cut to
+    the possible range. {OTHERS}""",
 )
 def fig12(tables: Tables, params: Params) -> Figure:
     filters = setting(tables, BASE)["filters"]
@@ -46,15 +47,12 @@ def fig12(tables: Tables, params: Params) -> Figure:
 @figure(
     "Figure 13",
     reads=("filters", "statistics"),
-    caption="""Filters learned with random resized crops as the augmentation (first seed), from the initial
-    weights of the nets without: a panel per receptive field, which is a quadrant of the image; a tile per
-    learned filter, largest norm first, in one grey scale, of weights divided by their filter's largest;
-    mid-grey is 0 and fills the tiles of filters that learned nothing. Right: share of a filter's power above
-    half the Nyquist frequency (radial, mean included) against the steps, with and without augmentation, and
-    in the linear net without. Lines average over the learned filters of a field and over the fields, and show
-    mean and 95 % interval over the seeds in which every field has learned filters; they start when there are
-    some; bands are cut to [0, 1]. Other losses, if the settings name any, have their filters below and lines
-    in colours of their own.""",
+    caption=f"""Filters learned with random resized crops as the augmentation (first seed), from the initial
+    weights of the nets without. {TILES} Right: share of a filter's power above half the Nyquist frequency
+    (radial, mean included) against the steps, with and without augmentation, and in the linear net without.
+    Lines average over the learned filters of a field and over the fields, and show mean and 95 % interval
+    over the seeds in which every field has learned filters; they start when there are some; bands are cut to
+    [0, 1]. {OTHERS}""",
 )
 def fig13(tables: Tables, params: Params) -> Figure:
     lines = {"with crops": "cropped", "without": "plain", "linear, without": "linear"}
@@ -84,7 +82,8 @@ def _filters_and_statistic(
     axes = parts[1].subplots()
     for (name, rows, shown), part in zip(blocks, [parts[0], *parts[2:]], strict=False):
         filters = rows["filters"]
-        _tiles(part, filters[filters["arm"] == shown], name)
+        _tiles(part, filters[filters["arm"] == shown])
+        part.suptitle(name, fontsize=9)
     series = [("", base, colors(len(lines)))]
     series += [(loss.label, loss.tables, loss.shades(len(lines))) for loss in others]
     for loss, rows, tints in series:
@@ -107,41 +106,30 @@ def _filters_and_statistic(
     return fig
 
 
-def _tiles(part: SubFigure, filters: pd.DataFrame, name: str) -> None:
-    """Draws a panel per field, and their grey scale."""
-    panels = part.subplots(2, 2)
-    for axes, field in zip(panels.flat, FIELDS, strict=True):
+def _tiles(part: SubFigure, filters: pd.DataFrame) -> None:
+    """Draws a panel per field."""
+    for axes, field in zip(part.subplots(2, 2).flat, FIELDS, strict=True):
         _mosaic(axes, filters[filters["field"] == field], field)
-        axes.set_title(f"{field}, {name}")
-    scale = ScalarMappable(Normalize(-1, 1), GREYS)
-    part.colorbar(scale, ax=panels, label="weight / largest of its filter", ticks=(-1, 0, 1), aspect=40)
+        axes.set_title(field)
 
 
 def _mosaic(axes: Axes, rows: pd.DataFrame, field: str) -> None:
-    """Draws a field's learned filters side by side, largest norm first, in a grid about twice as wide as
-    high."""
+    """Draws a field's learned filters side by side, largest norm first, and says how many there are."""
     weights = drawable(
         rows.pivot(index="unit", columns=["row", "column"], values="weight").sort_index(axis=1),
         f"the filters of the field '{field}'",
     ).to_numpy()
     size = math.isqrt(weights.shape[1])
     learned = weights[rows.groupby("unit")["learned"].all().to_numpy()]
-    tiles = learned[np.argsort(-np.linalg.norm(learned, axis=1), kind="stable")]
-    columns = math.ceil(math.sqrt(2 * len(weights)))
-    rows_of_tiles = math.ceil(len(weights) / columns)
-    grid = np.zeros((rows_of_tiles * columns, size * size))
-    grid[: len(tiles)] = tiles / np.abs(tiles).max(axis=1, keepdims=True)
-    mosaic = (
-        grid.reshape(rows_of_tiles, columns, size, size)
-        .swapaxes(1, 2)
-        .reshape(rows_of_tiles * size, columns * size)
-    )
-    axes.imshow(mosaic, cmap=GREYS, vmin=-1, vmax=1)
-    for edge in range(1, columns):
-        axes.axvline(edge * size - 0.5, color="white", lw=2)
-    for edge in range(1, rows_of_tiles):
-        axes.axhline(edge * size - 0.5, color="white", lw=2)
+    tiles = learned[np.argsort(-np.linalg.norm(learned, axis=1), kind="stable")][:SHOWN]
+    step = size + 1  # a tile and a gap
+    mosaic = np.ma.masked_all((SHOWN // ACROSS * step - 1, ACROSS * step - 1))
+    mosaic.data[:] = 0.0
+    for at, tile in enumerate(tiles / np.abs(tiles).max(axis=1, keepdims=True)):
+        y, x = (step * place for place in divmod(at, ACROSS))
+        mosaic[y : y + size, x : x + size] = tile.reshape(size, size)
+    axes.imshow(mosaic, cmap="gray", vmin=-1, vmax=1)
     untrained = (rows["arm"] == UNTRAINED).all()
-    label = f"{len(tiles)} of {len(weights)} filters learned"
-    axes.set(xlabel=f"{len(weights)} random filters" if untrained else label, xticks=[], yticks=[])
+    count = f"{len(weights)} random filters" if untrained else f"{len(learned)} of {len(weights)} learned"
+    axes.set(xlabel=count, xticks=[], yticks=[], xlim=(-step / 4, mosaic.shape[1] - 1 + step / 4))
     axes.spines[:].set_visible(False)

@@ -6,15 +6,16 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from reprise.contract.experiment import BASE, Tables, figure
 from reprise.evidence.verdicts import setting
 from reprise.papers.tian2023.matching_scores.experiment import Params
-from reprise.papers.tian2023.panels import score_panels, share_legend
+from reprise.papers.tian2023.panels import ROW, score_panels, share_legend
 from reprise.plotting.other_losses import other_losses
-from reprise.plotting.style import COSINE, LINES, MARKERS, SHARE, WIDTH, band, colors, drawable
+from reprise.plotting.style import COSINE, MARKERS, SHARE, WIDTH, colors, drawable, whiskers
 
 NAMES = {
     "linear": "linear",
@@ -29,15 +30,20 @@ SCORES = {
     "absolute_chi_plus": "χ+ by |cos|",
     "absolute_chi_minus": "χ- by |cos|",
 }
+BY_COS = ("chi_plus", "chi_minus")
 PLUS = ("chi_plus", "absolute_chi_plus")
 LOSSES = {"infonce_cosine": "InfoNCE", "quadratic_cosine": "quadratic loss"}
 AXES = """against over-parameterisation beta (P candidate tokens per field); mean and 95 % interval over
-seeds, cut to the values that are possible. In the first two rows scores are those of the published figure and
-of the authors' code: |cos| for linear filters, cos for the others; the grey line has linear filters by cos,
-as Eq. 16 prints it. Ours are the rows below: by |cos| for all filters, and other losses, if the settings name
-any."""
+seeds, cut to the values that are possible. Above, scores are those of the published figure and of the
+authors' code: |cos| for linear filters, cos for the others; the grey line has linear filters by cos, as Eq.
+16 prints it. Below are |cos| for all filters and other losses, if the settings name any. Blue: homogeneous
+activations; green: the others."""
+LINES = {"linear": "-", "relu": "-", "leaky_relu": "--", "quadratic": "-", "sigmoid": "--"}
+APART = 1.07
+"""Ratio of the places of neighbouring activations at one beta, where their intervals would coincide."""
 AS_PRINTED: dict[str, Any] = {"ls": "-", "marker": "o", "mfc": "white"}
 """The line of linear filters by cos."""
+PUBLISHED, OURS = "as in the paper", "not in the paper"
 RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5}
 """The marks above the tokens that the generators use."""
 
@@ -45,7 +51,7 @@ RELEVANT: dict[str, Any] = {"ls": "", "marker": "v", "color": "black", "ms": 2.5
 @figure(
     "Figure 4",
     reads=("matching",),
-    caption=f"Matching score χ+ with InfoNCE (first row) and the quadratic loss (second row) {AXES}",
+    caption=f"Matching score χ+ with InfoNCE and with the quadratic loss {AXES}",
 )
 def fig04(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [(loss, score) for score in PLUS for loss in LOSSES])
@@ -54,7 +60,7 @@ def fig04(tables: Tables, params: Params) -> Figure:
 @figure(
     "Figure 9",
     reads=("matching",),
-    caption=f"InfoNCE: matching score χ+ (first row) and irrelevant-matching score χ- (second row) {AXES}",
+    caption=f"InfoNCE: matching score χ+ and irrelevant-matching score χ- {AXES}",
 )
 def fig09(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [("infonce_cosine", score) for score in SCORES])
@@ -63,43 +69,72 @@ def fig09(tables: Tables, params: Params) -> Figure:
 @figure(
     "Figure 10",
     reads=("matching",),
-    caption=f"""Quadratic loss: matching score χ+ (first row) and irrelevant-matching score χ- (second row)
-    {AXES}""",
+    caption=f"Quadratic loss: matching score χ+ and irrelevant-matching score χ- {AXES}",
 )
 def fig10(tables: Tables, params: Params) -> Figure:
     return _grid(tables, params, [("quadratic_cosine", score) for score in SCORES])
 
 
 def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Figure:
-    """Draws a row of panels for each published (loss, score), and for each score with each other loss."""
+    """Draws a row of panels for each (loss, score), and for each score with each other loss; the published
+    ones apart."""
     matching, others = setting(tables, BASE)["matching"], other_losses(tables, params)
     several = others or len({loss for loss, _ in rows}) > 1
-    count = len(params.activations)
     names = [(SCORES[score], LOSSES[loss] if several else "") for loss, score in rows]
-    series = [
-        (score, matching[matching["objective"] == loss], "", [*colors(count), "0.5"]) for loss, score in rows
-    ]
+    series = [(score, matching[matching["objective"] == loss], "", _colors(params)) for loss, score in rows]
     for loss in others:
         for score in dict.fromkeys(score for _, score in rows):
             names.append((SCORES[score], loss.label))
-            series.append((score, loss.tables["matching"], f"{loss.label}, ", list(loss.shades(count + 1))))
-    fig, panels = score_panels(params, names)
+            tints = list(loss.shades(len(params.activations) + 1))
+            series.append((score, loss.tables["matching"], f"{loss.label}, ", tints))
+    published = sum(score in BY_COS for _, score in rows)
+    sizes = (published, len(series) - published)
+    fig = plt.figure(figsize=(WIDTH, 1.5 + ROW * len(series)))
+    parts = fig.subfigures(2, height_ratios=sizes)
+    panels = np.concatenate(
+        [
+            score_panels(part, params, chosen)
+            for part, chosen in zip(parts, (names[:published], names[published:]), strict=True)
+        ]
+    )
+    for part, title in zip(parts, (PUBLISHED, OURS), strict=True):
+        part.suptitle(title, fontsize=9, fontweight="bold")
     for (score, scores, prefix, tints), row in zip(series, panels, strict=True):
         for candidates, panel in zip(params.candidates, row, strict=True):
-            selection = scores[scores["candidates"] == candidates]
-            for activation, color, line, marker in zip(
-                params.activations, tints, LINES, MARKERS, strict=False
-            ):
-                part = selection[selection["activation"] == activation]
-                label = f"{prefix}{NAMES[activation]}"
-                style = {"color": color, "ls": line, "marker": marker, "label": label}
-                by_cos = not score.startswith("absolute")
-                if by_cos and activation == "linear":
-                    band(panel, part, "beta", f"absolute_{score}", within=SHARE, **style)
-                    style = {**AS_PRINTED, "color": tints[-1], "label": f"{prefix}linear by cos"}
-                band(panel, part, "beta", score, within=COSINE if by_cos else SHARE, **style)
+            _lines(panel, scores[scores["candidates"] == candidates], score, params, prefix, tints)
     share_legend(fig, panels, 1 + len(others))
     return fig
+
+
+def _colors(params: Params) -> list[Any]:
+    """Of each activation, and of linear filters by cos."""
+    _, homogeneous, other = colors(3)
+    tints = {"linear": "black", "relu": homogeneous, "leaky_relu": homogeneous}
+    return [*(tints.get(activation, other) for activation in params.activations), "0.5"]
+
+
+def _lines(
+    panel: Axes, scores: pd.DataFrame, score: str, params: Params, prefix: str, tints: Sequence[Any]
+) -> None:
+    """Draws the score of each activation against beta.
+
+    Args:
+        prefix: of its name.
+        tints: a colour an activation, and one of linear filters by cos.
+    """
+    by_cos = score in BY_COS
+    middle = (len(params.activations) - 1) / 2
+    for place, (activation, color, marker) in enumerate(
+        zip(params.activations, tints, MARKERS, strict=False)
+    ):
+        rows = scores[scores["activation"] == activation]
+        style = {"color": color, "ls": LINES[activation], "marker": marker, "lw": 0.9, "ms": 3}
+        style |= {"label": f"{prefix}{NAMES[activation]}", "factor": APART ** (place - middle)}
+        if by_cos and activation == "linear":
+            whiskers(panel, rows, "beta", f"absolute_{score}", within=SHARE, **style)
+            style |= {**AS_PRINTED, "color": tints[-1], "label": f"{prefix}linear by cos"}
+            style["factor"] /= APART
+        whiskers(panel, rows, "beta", score, within=COSINE if by_cos else SHARE, **style)
 
 
 @figure(

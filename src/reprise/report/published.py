@@ -1,0 +1,346 @@
+"""Every number that the papers print, with what was measured of it here.
+
+A printed number is a row of a paper's `published.csv`, and the claim whose id is its key compares it. Where
+nothing was run as published, that claim has no verdict. What it measures is then read off the run that there
+is, smaller or on other images, and shown without a difference from print: the two are not of one thing.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from reprise.contract.experiment import BASE, Tables
+from reprise.engine.configured import Tier
+from reprise.engine.registry import Paper as Registered
+from reprise.engine.tiers import load_tier
+from reprise.evidence.claim import ALONE
+from reprise.evidence.claim import Claim as Definition
+from reprise.evidence.observation import Observation, observe
+from reprise.evidence.rounds import join
+from reprise.evidence.statistics import LEVEL, quantile
+from reprise.evidence.verdicts import GROUNDS, setting
+from reprise.ledger import plan
+from reprise.report.numbers import NONE, finite, interval
+from reprise.report.schema import Claim, Paper, PrintedNumber, PrintedSetting
+
+AS_PUBLISHED = "paper"
+"""The tier that runs everything as published."""
+SAME: tuple[PrintedSetting, ...] = ("the same", "the same, with assumptions")
+"""The settings in which a measurement is compared with print."""
+NOT_A_PLACE = ("key", "artifact", "value", "std", "unit", "source", "metric")
+"""The columns of a `published.csv` that do not say where in its table a number stands."""
+FIELDS = ("artifact", "row", "unit", "value", "std", "observed", "low", "high", "difference",
+          "difference_low", "difference_high", "predicted_low", "predicted_high", "inside", "setting",
+          "note", "gpu_hours", "together", "claim")  # fmt: skip
+"""Of a printed number, in `csv`."""
+
+
+@dataclass(frozen=True)
+class PrintedNumbers:
+    """The numbers that a paper prints.
+
+    Attributes:
+        claims: what the paper claims, stated, by id.
+    """
+
+    tier: Tier
+    paper: Registered
+    claims: Mapping[str, Claim]
+
+    def all(self) -> list[PrintedNumber]:
+        """Each with what was measured of it, in the order of `published.csv`.
+
+        Raises:
+            RepriseError: if results are damaged, or the tier of a run as published cannot be read.
+        """
+        return [self._number(row) for row in self._rows]
+
+    @cached_property
+    def _rows(self) -> list[dict[str, Any]]:
+        rows = self.paper.printed_numbers().to_dict("records")
+        return [{str(name): cell for name, cell in row.items()} for row in rows]
+
+    def _claim(self, row: Mapping[str, Any]) -> Claim | None:
+        return self.claims.get(f"{self.paper.key}/{row.get('key')}")
+
+    def _number(self, row: Mapping[str, Any]) -> PrintedNumber:
+        claim = self._claim(row)
+        definition = self.paper.claims[claim.id][0] if claim else None
+        alike = [each for each in self._rows if _of_what(each) == _of_what(row)]
+        fields: dict[str, Any] = dict.fromkeys(PrintedNumber.model_fields)
+        fields |= {
+            "key": "" if _is_empty(row.get("key")) else row["key"],
+            "artifact": row["artifact"],
+            "row": place(row) or row["artifact"],
+            "value": row["value"],
+            "std": finite(row.get("std")),
+            "places": (places := max(map(_decimals, alike))),
+            "unit": claim.unit if claim else _words(row, "metric", "unit"),
+            "claim": claim.id if claim else "",
+            "setting": "not run" if claim else "not judged",
+            "note": "" if claim else _words(row, "source"),
+            "together": 0,
+        }
+        if claim is not None and definition is not None:
+            fields |= self._measured(claim, definition, row["value"], places)
+            if definition.needs and claim.experiment and fields["setting"] not in SAME:
+                fields |= {
+                    "gpu_hours": self._gpu_hours(claim.experiment),
+                    "together": self._decided_together[claim.experiment],
+                }
+        return PrintedNumber(**fields)
+
+    def _measured(self, claim: Claim, definition: Definition, value: float, places: int) -> dict[str, Any]:
+        """What was measured, as fields of a printed number."""
+        if claim.verdict == "not run":
+            return self._on_another(claim, definition)
+        own = {"observed": claim.observed, "low": claim.own_low, "high": claim.own_high}
+        if claim.departures:
+            return {**own, "setting": "reduced"}
+        repetitions = claim.published.n if claim.published and claim.published.n else 1
+        low, high = definition.shown(*predicted(claim.values, repetitions))
+        return {
+            **own,
+            "setting": SAME[bool(claim.assumptions)],
+            "difference": _less(claim.observed, value),
+            "difference_low": _less(claim.low, value),
+            "difference_high": _less(claim.high, value),
+            "predicted_low": low,
+            "predicted_high": high,
+            "inside": is_inside(value, places, low, high),
+        }
+
+    def _on_another(self, claim: Claim, definition: Definition) -> dict[str, Any]:
+        """What the claim measures in the run that there is; nothing if that run has nothing of it."""
+        if not claim.tables or definition.has_cells:
+            return {}
+        seen: Observation = observe(definition, ALONE, self._tables(claim.experiment))
+        if finite(seen.interval.mean) is None:
+            return {}
+        low, high = definition.shown(finite(seen.interval.low), finite(seen.interval.high))
+        return {
+            "setting": "reduced", "note": seen.obstacle,
+            "observed": seen.interval.mean, "low": low, "high": high,
+        }  # fmt: skip
+
+    @cached_property
+    def _tables(self) -> Callable[[str], Tables]:
+        """The tables of all rounds of an experiment, in its own setting, read once."""
+        return cache(
+            lambda id: setting(join([each.tables() for each in self.tier.experiment(id).rounds()]), BASE)
+        )
+
+    @cached_property
+    def _gpu_hours(self) -> Callable[[str], float]:
+        """The hours of one GPU that an experiment takes as published."""
+
+        def of_experiment(id: str) -> float:
+            needs = load_tier(AS_PUBLISHED, self.tier.root).experiment(id).needs().values()
+            return sum(each.minutes * each.gpus for each in needs) / 60
+
+        return cache(of_experiment)
+
+    @cached_property
+    def _decided_together(self) -> Counter[str]:
+        """Experiment -> how many printed numbers its run as published decides."""
+        found = [self._claim(row) for row in self._rows]
+        return Counter(claim.experiment for claim in found if claim)
+
+
+def place(row: Mapping[str, Any]) -> str:
+    """Where a number stands in its table, in words, from a row of `published.csv`: `SimCLR, no projector`,
+    `beta = 1, P = 3, backprop mean, no backprop variance`."""
+    words = []
+    for name, cell in row.items():
+        if name in NOT_A_PLACE or _is_empty(cell):
+            continue
+        name = name.replace("_", " ")
+        if isinstance(cell, bool) or cell == "none":
+            words.append(name if cell is True else f"no {name}")
+        else:
+            words.append(cell if isinstance(cell, str) else f"{name} = {cell:g}")
+    return ", ".join(words)
+
+
+def predicted(values: Sequence[float], repetitions: int) -> tuple[float | None, float | None]:
+    """The 95 % prediction interval of the mean over further runs: mean ± t s √(1/n + 1/repetitions), of n
+    runs with standard deviation s, with Student's t at n - 1 degrees of freedom; None of fewer than two.
+
+    Args:
+        values: of runs with other seeds.
+    """
+    if len(values) < 2:
+        return None, None
+    sample = np.asarray(values, dtype=float)
+    spread = 0.0 if sample.min() == sample.max() else float(sample.std(ddof=1))
+    half = float(quantile(len(sample) - 1, LEVEL)) * spread * math.sqrt(1 / len(sample) + 1 / repetitions)
+    return float(sample.mean()) - half, float(sample.mean()) + half
+
+
+def is_inside(value: float, places: int, low: float | None, high: float | None) -> bool | None:
+    """Whether an interval holds some number that is printed as this one; None without an interval.
+
+    Args:
+        places: how many decimals are printed.
+    """
+    if low is None or high is None:
+        return None
+    half = 0.5 * 10.0**-places * (1 + 1e-9)  # of a digit; beyond it, rounding in binary
+    return low <= value + half and value - half <= high
+
+
+def _decimals(row: Mapping[str, Any]) -> int:
+    """How many decimals a printed number or its spread has at least: trailing zeros are not known."""
+    shown = [row["value"], *([row["std"]] if not _is_empty(row.get("std")) else [])]
+    return max(len(f"{float(each):.10f}".rstrip("0").partition(".")[2]) for each in shown)
+
+
+def _of_what(row: Mapping[str, Any]) -> tuple[object, object]:
+    """What a number measures: a paper prints such numbers with as many decimals."""
+    return row.get("metric"), row.get("unit")
+
+
+def _words(row: Mapping[str, Any], *names: str) -> str:
+    return ", ".join(str(row[name]) for name in names if not _is_empty(row.get(name)))
+
+
+def _is_empty(cell: object) -> bool:
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def _less(value: float | None, reference: float) -> float | None:
+    return None if value is None else value - reference
+
+
+# In words.
+
+
+class Line(NamedTuple):
+    """A printed number as people read it, cell by cell."""
+
+    printed: str
+    ours: str
+    difference: str
+    predicted: str
+    setting: str
+
+
+def line(number: PrintedNumber) -> Line:
+    """The cells of a printed number; a dash where there is nothing."""
+    low, high = number.predicted_low, number.predicted_high
+    digits = max(number.places, 2)
+    cost = ""
+    if number.gpu_hours:
+        cost = f"; as published {plan.hours(number.gpu_hours)} GPU-hours, for {number.together} numbers"
+    return Line(
+        printed=as_printed(number),
+        ours=interval(number.observed, number.low, number.high),
+        difference=interval(number.difference, number.difference_low, number.difference_high),
+        predicted=NONE
+        if low is None or high is None
+        else f"{'in' if number.inside else 'outside'} [{_fixed(low, digits)}, {_fixed(high, digits)}]",
+        setting=f"{number.setting}{cost}{f'; {number.note}' if number.note else ''}",
+    )
+
+
+def as_printed(number: PrintedNumber) -> str:
+    """The number as its table prints it, with its spread: `0.30 ± 0.24`."""
+    text = _fixed(number.value, number.places)
+    return text if number.std is None else f"{text} ± {_fixed(number.std, number.places)}"
+
+
+def _fixed(value: float, places: int) -> str:
+    return f"{value:z.{places}f}".replace("-", "−")
+
+
+class Summary(NamedTuple):
+    """How many numbers of a table were measured, and how well they agree.
+
+    Attributes:
+        same: measured as published.
+        inside: of these, whose printed number lies in the prediction interval.
+        with_interval: of these, that have one.
+        mean_difference: of ours less the printed one, over those measured as published; None if there is
+            none, or units differ.
+        gpu_hours: of the runs as published that the others need.
+    """
+
+    numbers: int
+    same: int
+    inside: int
+    with_interval: int
+    reduced: int
+    not_run: int
+    not_judged: int
+    mean_difference: float | None
+    gpu_hours: float
+
+
+def summary(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> Summary:
+    """
+    Args:
+        claims: what the numbers' claims are, by id.
+    """
+    settings = Counter(number.setting for number in numbers)
+    differences = [number.difference for number in numbers if number.difference is not None]
+    hours = {claims[number.claim].experiment: number.gpu_hours for number in numbers if number.gpu_hours}
+    return Summary(
+        numbers=len(numbers),
+        same=sum(settings[each] for each in SAME),
+        inside=sum(number.inside is True for number in numbers),
+        with_interval=sum(number.inside is not None for number in numbers),
+        reduced=settings["reduced"],
+        not_run=settings["not run"],
+        not_judged=settings["not judged"],
+        mean_difference=sum(differences) / len(differences)
+        if differences and len({number.unit for number in numbers}) == 1
+        else None,
+        gpu_hours=sum(filter(None, hours.values())),
+    )
+
+
+def by_artifact(paper: Paper) -> dict[str, list[PrintedNumber]]:
+    """The numbers of each figure, table or section that prints some."""
+    found: dict[str, list[PrintedNumber]] = {}
+    for number in paper.numbers:
+        found.setdefault(number.artifact, []).append(number)
+    return found
+
+
+def whole(paper: Paper, artifact: str) -> list[Claim]:
+    """The claims about a figure or table that prints numbers, beside those on its single numbers; by what
+    they stand on, misprints last."""
+    single = {number.claim for number in paper.numbers}
+    about = {id for figure in paper.figures if figure.number == artifact for id in figure.claims}
+    found = [claim for claim in paper.claims if claim.id in about - single and claim.verdict != "not run"]
+    return sorted(found, key=lambda claim: list(GROUNDS).index(claim.ground))
+
+
+def csv(papers: Iterable[Paper]) -> str:
+    """All printed numbers, one a row, numbers as they are."""
+    rows = []
+    for paper in papers:
+        claims = {claim.id: claim for claim in paper.claims}
+        for number in paper.numbers:
+            claim = claims.get(number.claim)
+            quotation = claim.quotations[0] if claim and claim.quotations else None
+            rows.append(
+                {"paper": paper.key, **{name: getattr(number, name) for name in FIELDS}}
+                | {
+                    "printed": as_printed(number),
+                    "n": claim.published.n if claim and claim.published else None,
+                    "verdict": claim.verdict if claim else "",
+                    "label": claim.label if claim else "",
+                    "quotation": quotation.text if quotation else "",
+                    "place": quotation.place if quotation else claim.source if claim else "",
+                    "url": paper.url,
+                    "command": claim.command if claim else "",
+                }
+            )
+    return pd.DataFrame(rows).to_csv(index=False, lineterminator="\n", float_format="%.6g")
