@@ -24,7 +24,7 @@ from reprise import notices
 from reprise.annex import new
 from reprise.annex.diagnose import command as diagnose
 from reprise.annex.trial import command as trial
-from reprise.engine import cache, check, ids, provenance, registry, run, tiers
+from reprise.engine import cache, check, ids, provenance, registry, run, seconds, tiers
 from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
@@ -35,6 +35,8 @@ from reprise.report import listing, sealed, wording
 ANY_ID = "in any spelling: fig4, 'Figure 4', KEY/fig04, KEY/fig4/NAME, KEY/NAME, KEY"
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
+NAMED = 4
+"""So many jobs are named of those that were not timed."""
 NOBODY_READS = 141
 """Exit code after a broken pipe, as in shells."""
 
@@ -363,6 +365,13 @@ def _diff(options: argparse.Namespace) -> int:
 
 def _print_costs(tier: Tier) -> None:
     experiments, stages = costs.of_experiments(tier), costs.of_stages(tier)
+    total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
+    if not total.jobs:
+        print(
+            f"no job of tier {tier.name} was timed here; reprise plan --tier {tier.in_commands} estimates "
+            f"them by the recorded run's seconds, {seconds.FILE}"
+        )
+        return
     table = Table(title=f"Tier {tier.name}: what its jobs have cost")
     for name in ("", "jobs", "CPU s", "wall s", "claims", "decided", "CPU s per decided"):
         table.add_column(name, justify="right" if name else "left")
@@ -379,11 +388,11 @@ def _print_costs(tier: Tier) -> None:
     table.add_section()
     for name, cost in stages.items():
         add(name, cost)
-    total = sum((each.cost for each in experiments), costs.Cost()) + sum(stages.values(), costs.Cost())
     add("all", total)
     _print_table(table, max(110, Console().width))
-    if total.unmeasured:
-        print(f"no benchmark of {len(total.unmeasured)} jobs: {', '.join(total.unmeasured)}")
+    if lacking := total.unmeasured:
+        more = f" and {len(lacking) - NAMED} more, all with --json" if len(lacking) > NAMED else ""
+        print(f"no benchmark of {len(lacking)} jobs: {', '.join(lacking[:NAMED])}{more}")
 
 
 def _plan(options: argparse.Namespace) -> None:
@@ -570,14 +579,15 @@ def _open(options: argparse.Namespace) -> None:
         else:
             place = f"#{found.id}"
     tier = _source(recorded.load(options.tier), registry.papers())
-    recorded.keep_judged(registry.papers(), tier)
     file = tier.results / sealed.REPORT[0]
     if not sealed.is_reported(tier):
+        print("reprise: writes the report first, which takes a minute or two", file=sys.stderr, flush=True)
+        recorded.keep_judged(registry.papers(), tier)
         file = html.write(tier, check.join(tier))
     address = file.as_uri() + place
     print(address, flush=True)
     if not webbrowser.open(address):
-        raise RepriseError(f"{file}: no browser found to open it; copy the file, or set BROWSER")
+        print("reprise: no browser found to open it; copy the file, or set BROWSER", file=sys.stderr)
 
 
 def _beside(tier: Tier) -> Tier | None:

@@ -314,6 +314,10 @@ def test_numbers_that_are_not_finite_are_said_and_recorded(tier, monkeypatch, ca
     said = capsys.readouterr().err.splitlines()[-1]
     assert re.search(r"diverged: 25\.\d% of trajectory.imbalance, 50\.\d% of trajectory.norm_w1", said)
     assert run._not_finite(tables, ("trajectory.*",)) == {}
+    tables["trajectory"] = tables["trajectory"][["step"]].assign(diverged=float("nan"))  # never
+    run.run(tier.experiment(ID))
+    assert "not finite" not in capsys.readouterr().err
+    assert store.load_record(tier.results / ID, "")["not_finite"] == {}
 
 
 def test_nothing_is_saved_drawn_or_reported_by_code_that_was_edited_meanwhile(tier, monkeypatch):

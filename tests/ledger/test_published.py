@@ -96,6 +96,17 @@ def test_each_command_falls_back_on_it_with_one_line(published, capsys, monkeypa
     assert "Results recorded on 2030-01-31" in (published / "results" / PUBLISHED / "report.html").read_text()
 
 
+def test_the_report_is_opened_or_its_path_is_said_where_there_is_no_browser(published, capsys, monkeypatch):
+    monkeypatch.setattr("webbrowser.open", lambda address: False)
+    for is_first in (True, False):
+        assert main(["open", CLAIM, *TIER]) == 0
+        printed = capsys.readouterr()
+        report = published / "results" / PUBLISHED / "report.html"
+        assert printed.out == f"{report.as_uri()}#{CLAIM}\n"
+        assert ("writes the report first" in printed.err) == is_first
+        assert "no browser found" in printed.err
+
+
 def test_what_has_run_here_comes_first_and_is_counted_alone(published, ran, capsys):
     shutil.copytree(ran / "results" / "tiny", published / "results" / "tiny")
     for command in ("list", *TIER), ("show", CLAIM, *TIER), ("check", KEY, *TIER), ("report", *TIER):

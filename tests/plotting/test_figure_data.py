@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import seaborn as sns
+from matplotlib.transforms import Affine2D
 
 from reprise.plotting.data import data_of
 from reprise.plotting.style import DPI, save, styled
@@ -252,6 +253,23 @@ def test_marks_are_where_the_picture_has_them(scale, tmp_path):
         middle = np.argwhere(around).mean(axis=0)
         assert middle == pytest.approx([5, 5], abs=1)
     plt.close(figure)
+
+
+@pytest.mark.parametrize("fmt", ["o", "none"])
+def test_what_is_drawn_beside_its_values_keeps_them_and_is_placed_where_it_is_seen(saved, fmt):
+    errors, places = np.subtract(Y, LOW), []
+    for factor in (1, 1.5):
+        figure, axes = panel()
+        axes.set(xscale="log", xlim=(0.5, 9), ylim=(0, 4))
+        beside = Affine2D().scale(factor, 1) + axes.transData
+        axes.errorbar(X, Y, errors, fmt=fmt, label="ours", transform=beside)
+        if fmt == "o":
+            axes.scatter(X, LOW, offset_transform=beside, label="also")
+        table = saved(figure)
+        assert set(numbers(table, "x").ravel()) == set(X)
+        places.append(numbers(table, "left", "top"))
+    shift = np.log(1.5) / np.log(9 / 0.5) * axes.get_window_extent().width * 72 / figure.dpi
+    assert places[1] - places[0] == pytest.approx(np.tile([shift, 0], (len(places[0]), 1)), abs=0.02)
 
 
 def test_what_a_panel_cuts_off_has_no_place(saved):

@@ -26,6 +26,10 @@ from reprise.storage import store, versions
 
 Progress = Callable[[int, int, str], None]
 
+NEVER = "*.diverged"
+"""The columns, in any experiment, in which a missing number is a result: the step at which training stopped
+because its loss was not finite, if it did."""
+
 
 def run(configured: ConfiguredExperiment, progress: Progress = lambda done, total, what: None) -> Path:
     """Computes an experiment's tables into `results/TIER/KEY/NAME/`.
@@ -70,7 +74,7 @@ def run(configured: ConfiguredExperiment, progress: Progress = lambda done, tota
                 f"{experiment.id}: compute returned {sorted(tables)}, experiment.py declares "
                 f"{sorted(experiment.tables)}"
             )
-        if lacking := _not_finite(tables, experiment.gaps):
+        if lacking := _not_finite(tables, (NEVER, *experiment.gaps)):
             shares = ", ".join(f"{share:.1%} of {column}" for column, share in lacking.items())
             print(
                 f"{experiment.id}: warning: not finite, so that a run may have diverged: {shares}",

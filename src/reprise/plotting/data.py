@@ -26,6 +26,7 @@ from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.transforms import Transform
 
 COLUMNS = ("panel", "series", "x", "y", "low", "high", "x_low", "x_high", "row", "column", "value", "text")
 """Of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x. The last four are a
@@ -246,10 +247,6 @@ class _Panel:
         for axis in BOUNDS:
             self.at[axis, _key(getattr(mark, axis))].append(mark)
 
-    def _points(self, points: np.ndarray) -> list[list[float]]:
-        """Points in the data's coordinates, [n, 2], as boxes of no size."""
-        return np.tile(self.axes.transData.transform(points), 2).tolist()
-
     def _box(self, *corners: tuple[float, float]) -> list[float]:
         """The box with these two corners in the data's coordinates."""
         return self.axes.transData.transform(corners).ravel().tolist()
@@ -272,7 +269,7 @@ class _Panel:
             return True
         if not series and line.get_marker() in NOTHING and (np.ptp(points, axis=0) == 0).sum() == 1:
             return False
-        for (x, y), box in zip(points.tolist(), self._points(points), strict=True):
+        for (x, y), box in zip(points.tolist(), _boxes(line.get_transform(), points), strict=True):
             if isfinite(x) and isfinite(y):
                 self._add(_Mark(line, series, color, box, x, y))
         return True
@@ -294,7 +291,8 @@ class _Panel:
             return
         points: np.ndarray = np.ma.filled(np.ma.asarray(cloud.get_offsets(), dtype=float), nan)
         colors, own = [_color(each) for each in cloud.get_facecolor()] or [""], _own(cloud.get_label())
-        for index, ((x, y), box) in enumerate(zip(points.tolist(), self._points(points), strict=True)):
+        boxes = _boxes(cloud.get_offset_transform(), points)
+        for index, ((x, y), box) in enumerate(zip(points.tolist(), boxes, strict=True)):
             if isfinite(x) and isfinite(y):
                 color = colors[index % len(colors)]
                 self._add(_Mark(cloud, own or self.labels.get((color,), ""), color, box, x, y))
@@ -335,18 +333,28 @@ class _Panel:
         return [mark for mark in self.at[other, _key(at)] if isnan(getattr(mark, BOUNDS[along][0]))]
 
     def _interval(
-        self, artist: Any, series: str, color: str, along: str, at: float, ends: list[float], of: list[_Mark]
+        self,
+        artist: Any,
+        transform: Transform,
+        series: str,
+        color: str,
+        along: str,
+        at: float,
+        ends: list[float],
+        of: list[_Mark],
     ) -> None:
         """Gives an interval to the first of some marks, or adds it as a mark of its own.
 
         Args:
+            transform: from the interval's coordinates to pixels.
             along: its axis; on the other one it lies at `at`.
             ends: from low to high.
         """
         if not of:
             points = [(at, end) if along == "y" else (end, at) for end in ends]
             place: dict[str, Any] = {"x" if along == "y" else "y": at}
-            of = [_Mark(artist, series, color, self._box(*points), **place)]
+            box = transform.transform(points).ravel().tolist()
+            of = [_Mark(artist, series, color, box, **place)]
             self._add(of[0])
         for name, end in zip(BOUNDS[along], ends, strict=True):
             setattr(of[0], name, end)
@@ -359,9 +367,9 @@ class _Panel:
         color = _color(line.get_color())
         crossed = [each for each in self._free(along, at) if ends[0] < getattr(each, along) < ends[1]]
         if crossed:
-            self._interval(line, "", color, along, at, ends, crossed)
+            self._interval(line, line.get_transform(), "", color, along, at, ends, crossed)
             return
-        for (x, y), box in zip(points.tolist(), self._points(points), strict=True):
+        for (x, y), box in zip(points.tolist(), _boxes(line.get_transform(), points), strict=True):
             self._add(_Mark(line, "", color, box, x, y))
 
     def _errors(self, container: ErrorbarContainer) -> None:
@@ -372,7 +380,7 @@ class _Panel:
             axis for axis, has in zip("xy", (container.has_xerr, container.has_yerr), strict=True) if has
         ]
         for along, collection in zip(directions, bars, strict=True):
-            color = _color(collection.get_edgecolor()[0])
+            color, transform = _color(collection.get_edgecolor()[0]), collection.get_transform()
             for segment in collection.get_segments():
                 if np.shape(segment) == (2, 2) and np.isfinite(segment).all():
                     at, ends = _straight(segment, along)
@@ -381,18 +389,19 @@ class _Panel:
                         for each in self._free(along, at)
                         if (each.artist is line if line else ends[0] <= getattr(each, along) <= ends[1])
                     ]
-                    self._interval(container, series, color, along, at, ends, of)
+                    self._interval(container, transform, series, color, along, at, ends, of)
 
     def _band(self, band: Any) -> None:
         """Adds the ends of a band to the line of its colour."""
         color, along = _color(band.get_facecolor()[0]), "y" if band.t_direction == "x" else "x"
+        series, transform = self._series(band), band.get_transform()
         for path in band.get_paths():
             found: dict[float, list[float]] = defaultdict(list)
             for point in path.vertices.tolist():
                 found[point[along == "x"]].append(point[along == "y"])
             for at, values in found.items():
                 of = [each for each in self._free(along, at) if each.color == color]
-                self._interval(band, self._series(band), color, along, at, [min(values), max(values)], of)
+                self._interval(band, transform, series, color, along, at, [min(values), max(values)], of)
 
     def _strip(self, patch: Rectangle) -> None:
         """Adds what `axvspan` and `axhspan` draw."""
@@ -444,6 +453,12 @@ class _Panel:
             texts = [f"{number:.2f}" for number in row]
             texts = texts if any(row[2:]) else [*texts[:2], "", ""]
             yield dict(zip(PLACE, texts if is_shown else [""] * len(PLACE), strict=True))
+
+
+def _boxes(transform: Transform, points: np.ndarray) -> list[list[float]]:
+    """Points, [n, 2], as boxes of no size in pixels. An artist that is drawn beside its values has a
+    transform of its own."""
+    return np.tile(transform.transform(points), 2).tolist()
 
 
 def _straight(points: np.ndarray, along: str) -> tuple[float, list[float]]:
