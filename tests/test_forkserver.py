@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -18,10 +17,10 @@ ROOT = Path(__file__).parents[1]
 FORKED = ROOT / "workflow" / "scripts" / "forked"
 ALONE = 7
 STARTS = """
-import os, subprocess, sys
-command = [sys.executable, "-m", "reprise.forkserver", sys.argv[1], str(os.getpid())]
-subprocess.Popen(command, pass_fds=[int(sys.argv[1])])
-os.close(int(sys.argv[1]))
+import os, sys
+from reprise import forkserver
+forkserver.start(os.environ["PATH"])
+print(os.environ["REPRISE_FORKSERVER"], flush=True)
 sys.stdin.read()
 """
 """What Snakemake's main process does; it ends with its standard input."""
@@ -44,18 +43,14 @@ class Folder:
             **os.environ,
             "PATH": os.pathsep.join(map(str, places)),
             "PYTHONPATH": str(path / "src"),
-            "REPRISE_FORKSERVER": f"reprise-{uuid4()}",
         }
 
     def start(self) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind("\0" + self.environment["REPRISE_FORKSERVER"])
-        listener.listen()
         self.main = subprocess.Popen(
-            [sys.executable, "-c", STARTS, str(listener.fileno())], pass_fds=[listener.fileno()],
-            env=self.environment, stdin=subprocess.PIPE, cwd=self.path, process_group=0,
+            [sys.executable, "-P", "-c", STARTS], env=self.environment, cwd=self.path, process_group=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        listener.close()
+        self.environment["REPRISE_FORKSERVER"] = self.main.stdout.readline().strip()
 
     def ask(self, *words: str, **options) -> subprocess.Popen:
         command = [FORKED, self.benchmark, "reprise", *words]

@@ -1,23 +1,25 @@
 """Runs commands in forks of one process that has imported what they need: a job of Snakemake then starts in
 milliseconds instead of seconds.
 
-Snakemake's main process starts the server (workflow/rules/common.smk), which ends with it;
-workflow/scripts/forked is the client. A request is a line, a JSON object with the words of a command line
-(`words`), the folder (`folder`) and the environment (`environment`), sent with the client's three standard
-files. The reply is `ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell
-gives it (`code`), its CPU seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The
-reply is empty where a command needs a process of its own: after an edit of the code, or in another folder or
-environment than the server's, as on a node of Slurm's, because modules may read both when they are imported.
+Snakemake's main process calls `start` (workflow/rules/common.smk); workflow/scripts/forked is the client. A
+request is a line, a JSON object with the words of a command line (`words`), the folder (`folder`) and the
+environment (`environment`), sent with the client's three standard files. The reply is `ACCEPTED`, and when the
+command has ended a JSON object with its exit code as a shell gives it (`code`), its CPU seconds (`cpu_time`)
+and the peak of its resident memory in MB (`max_rss`). The reply is empty where a command needs a process of its
+own: after an edit of the code, or in another folder or environment than the server's, as on a node of Slurm's,
+because modules may read both when they are imported.
 """
 
 import atexit
 import gc
 import json
 import os
+import secrets
 import selectors
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -45,6 +47,28 @@ PATIENCE = 5.0
 """Seconds that a client may take to send its request."""
 
 
+def start(search_path: str) -> None:
+    """Starts a server, where the system has sockets without a file. Its name is in this process's environment
+    from then on, as REPRISE_FORKSERVER, for jobs to inherit.
+
+    Args:
+        search_path: the PATH of jobs.
+    """
+    if sys.platform != "linux":
+        return
+    os.environ["REPRISE_FORKSERVER"] = name = f"reprise-{secrets.token_hex(16)}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen(1000)
+        file = listener.fileno()
+        subprocess.Popen(
+            [sys.executable, "-m", "reprise.forkserver", str(file), str(os.getpid())],
+            pass_fds=[file],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": search_path},
+        )
+
+
 @dataclass(frozen=True)
 class _Job:
     """A running fork.
@@ -63,7 +87,7 @@ class Server:
     """Serves until the process that started the server has ended, and then until the last job has.
 
     Args:
-        listener: a bound Unix socket, whose name is in jobs' environment as REPRISE_FORKSERVER.
+        listener: a Unix socket that listens.
         parent: the process that started the server.
     """
 
