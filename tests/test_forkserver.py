@@ -40,6 +40,7 @@ class Folder:
         (path / "bin" / "reprise").write_text(f"#!/bin/sh\necho alone; exit {ALONE}\n")
         (path / "bin" / "reprise").chmod(0o755)
         shutil.copytree(ROOT / "src", path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        (path / "src" / "library-1.0.dist-info").mkdir()
         places = (path / "bin", Path(sys.executable).parent, os.environ["PATH"])
         self.environment = {
             **os.environ,
@@ -132,9 +133,14 @@ def test_a_command_runs_in_a_fork_of_the_server(folder):
 
 
 def test_what_libraries_may_have_read_is_not_shared(folder):
-    """Another environment, another folder and edited code need a process of their own."""
+    """Another environment, another version of a library and edited code need a process of their own."""
     assert folder.answer("--version")[0] == 0
     assert folder.answer("--version", env=folder.environment | {"OPENBLAS_CORETYPE": "Haswell"})[0] == ALONE
+    assert folder.answer("--version")[0] == 0
+    library = folder.path / "src" / "library-1.0.dist-info"
+    upgraded = library.rename(library.with_name("library-1.1.dist-info"))
+    assert folder.answer("--version")[0] == ALONE
+    upgraded.rename(library)
     assert folder.answer("--version")[0] == 0
     file = folder.path / "src" / "reprise" / "numerics" / "streams.py"
     file.write_text(file.read_text() + "\n# edited\n")

@@ -23,11 +23,12 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from reprise.__main__ import main
@@ -101,6 +102,8 @@ class Server:
         self._parent = parent
         is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # e.g. by nohup
         self._interruption = signal.SIG_IGN if is_ignored else signal.SIG_DFL
+        self._path = [*sys.path]  # imports may add to it
+        self._installed = {*_installed(self._path)}
         self._environment = _relevant(os.environ)
         self._jobs: list[_Job] = []
         self._selector = selectors.DefaultSelector()
@@ -148,10 +151,10 @@ class Server:
         return self._is_current()
 
     def _is_current(self) -> bool:
-        """Tells if the code is still that which this process imports."""
+        """Tells if the code and the versions of libraries are still those that this process imports."""
         from reprise.engine import memo
 
-        return memo.of_package().is_current()
+        return memo.of_package().is_current() and {*_installed(self._path)} == self._installed
 
     def _start(self, client: socket.socket, request: Mapping[str, Any], files: Sequence[int]) -> None:
         server = os.getpid()
@@ -220,6 +223,13 @@ def _import(words: Sequence[str]) -> None:
     if missing:
         gc.collect()
         gc.freeze()  # no later search for garbage writes to pages that forks share
+
+
+def _installed(path: Sequence[str]) -> Iterator[str]:
+    """The folders whose names are those of installed distributions, with their versions."""
+    for folder in path:
+        for ending in ("dist-info", "egg-info"):
+            yield from map(str, Path(folder).glob(f"*.{ending}"))
 
 
 def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequence[int]) -> NoReturn:
