@@ -115,6 +115,8 @@ def folder(tmp_path):
 
 
 def test_a_command_runs_in_a_fork_of_the_server(folder):
+    """No file of the working folder is taken for a library."""
+    (folder.path / "pandas.py").write_text("raise ImportError")
     code, out, err = folder.answer("--version")
     assert (code, out.split()[0], err) == (0, "reprise", "")
     names, values = (line.split("\t") for line in folder.benchmark.read_text().splitlines())

@@ -67,7 +67,7 @@ def start(search_path: str) -> None:
         listener.listen(1000)
         file = listener.fileno()
         subprocess.Popen(
-            [sys.executable, "-m", "reprise.forkserver", str(file), str(os.getpid())],
+            [sys.executable, "-P", "-m", "reprise.forkserver", str(file), str(os.getpid())],
             pass_fds=[file],
             stdin=subprocess.DEVNULL,
             env={**os.environ, "PATH": search_path},
