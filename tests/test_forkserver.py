@@ -25,7 +25,9 @@ print(os.environ["REPRISE_FORKSERVER"], flush=True)
 sys.stdin.read()
 """
 """What Snakemake's main process does; it ends with its standard input."""
-PATIENCE, SOON = 60.0, 3.0
+PATIENCE = 60.0
+SOON = 4.0
+"""Seconds, fewer than the server waits for a request."""
 NOBODY = 65534
 PIPE = 4096
 """Bytes that a command can print before somebody reads them."""
