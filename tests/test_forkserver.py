@@ -8,24 +8,27 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
 from reprise.errors import INTERRUPTED, INTERRUPTION
+from reprise.forkserver import LARGEST
 
 ROOT = Path(__file__).parents[1]
 FORKED = ROOT / "workflow" / "scripts" / "forked"
 ALONE = 7
 STARTS = """
-import os, subprocess, sys
-command = [sys.executable, "-m", "reprise.forkserver", sys.argv[1], str(os.getpid())]
-subprocess.Popen(command, pass_fds=[int(sys.argv[1])])
-os.close(int(sys.argv[1]))
+import os, sys
+from reprise import forkserver
+forkserver.start(os.environ["PATH"])
+print(os.environ["REPRISE_FORKSERVER"], flush=True)
 sys.stdin.read()
 """
 """What Snakemake's main process does; it ends with its standard input."""
 PATIENCE = 60.0
+SOON = 4.0
+"""Seconds, fewer than the server waits for a request."""
+NOBODY = 65534
 PIPE = 4096
 """Bytes that a command can print before somebody reads them."""
 
@@ -39,23 +42,20 @@ class Folder:
         (path / "bin" / "reprise").write_text(f"#!/bin/sh\necho alone; exit {ALONE}\n")
         (path / "bin" / "reprise").chmod(0o755)
         shutil.copytree(ROOT / "src", path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+        (path / "src" / "library-1.0.dist-info").mkdir()
         places = (path / "bin", Path(sys.executable).parent, os.environ["PATH"])
         self.environment = {
             **os.environ,
             "PATH": os.pathsep.join(map(str, places)),
             "PYTHONPATH": str(path / "src"),
-            "REPRISE_FORKSERVER": f"reprise-{uuid4()}",
         }
 
     def start(self) -> None:
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind("\0" + self.environment["REPRISE_FORKSERVER"])
-        listener.listen()
         self.main = subprocess.Popen(
-            [sys.executable, "-c", STARTS, str(listener.fileno())], pass_fds=[listener.fileno()],
-            env=self.environment, stdin=subprocess.PIPE, cwd=self.path, process_group=0,
+            [sys.executable, "-P", "-c", STARTS], env=self.environment, cwd=self.path, process_group=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        listener.close()
+        self.environment["REPRISE_FORKSERVER"] = self.main.stdout.readline().strip()
 
     def ask(self, *words: str, **options) -> subprocess.Popen:
         command = [FORKED, self.benchmark, "reprise", *words]
@@ -69,6 +69,12 @@ class Folder:
         out, err = process.communicate(timeout=PATIENCE)
         return process.returncode, out, err
 
+    def connect(self) -> socket.socket:
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(SOON)
+        client.connect("\0" + self.environment["REPRISE_FORKSERVER"])
+        return client
+
     def server(self) -> int:
         """The server's process."""
         return _until(lambda: _children(self.main.pid))[0]
@@ -78,8 +84,8 @@ def _children(process: int) -> list[int]:
     return [int(word) for word in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def _until(true):
-    deadline = time.monotonic() + PATIENCE
+def _until(true, patience=PATIENCE):
+    deadline = time.monotonic() + patience
     while not (value := true()):
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -91,6 +97,11 @@ def _ended(process: int) -> bool:
         return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0] == "Z"
     except (FileNotFoundError, ProcessLookupError):  # before or while it is read
         return True
+
+
+def _ignores_interruption(process: int) -> bool:
+    status = Path(f"/proc/{process}/status").read_text()
+    return bool(int(status.partition("SigIgn:")[2].split()[0], 16) & 1 << signal.SIGINT - 1)
 
 
 @pytest.fixture
@@ -106,6 +117,8 @@ def folder(tmp_path):
 
 
 def test_a_command_runs_in_a_fork_of_the_server(folder):
+    """No file of the working folder is taken for a library."""
+    (folder.path / "pandas.py").write_text("raise ImportError")
     code, out, err = folder.answer("--version")
     assert (code, out.split()[0], err) == (0, "reprise", "")
     names, values = (line.split("\t") for line in folder.benchmark.read_text().splitlines())
@@ -124,9 +137,14 @@ def test_a_command_runs_in_a_fork_of_the_server(folder):
 
 
 def test_what_libraries_may_have_read_is_not_shared(folder):
-    """Another environment, another folder and edited code need a process of their own."""
+    """Another environment, another version of a library and edited code need a process of their own."""
     assert folder.answer("--version")[0] == 0
     assert folder.answer("--version", env=folder.environment | {"OPENBLAS_CORETYPE": "Haswell"})[0] == ALONE
+    assert folder.answer("--version")[0] == 0
+    library = folder.path / "src" / "library-1.0.dist-info"
+    upgraded = library.rename(library.with_name("library-1.1.dist-info"))
+    assert folder.answer("--version")[0] == ALONE
+    upgraded.rename(library)
     assert folder.answer("--version")[0] == 0
     file = folder.path / "src" / "reprise" / "numerics" / "streams.py"
     file.write_text(file.read_text() + "\n# edited\n")
@@ -140,6 +158,32 @@ def test_without_a_server_a_command_runs_by_itself(folder):
     assert folder.answer("--version") == (ALONE, "alone\n", "")
 
 
+BAD = b"", b"\n", b"[]\n", b"[" * 100_000 + b"\n", b'{"words": [], "folder": "", "environment": []}\n'
+
+
+def test_no_request_ends_the_server(folder):
+    server = folder.server()
+    for request in BAD:
+        with folder.connect() as client:
+            client.sendall(request)
+            client.shutdown(socket.SHUT_WR)
+            assert client.recv(1) == b""
+    with folder.connect() as client, pytest.raises(ConnectionError):
+        client.sendall(bytes(2 * LARGEST))
+    assert not _ended(server)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be another user")
+def test_nothing_is_read_from_another_user(folder):
+    os.seteuid(NOBODY)
+    try:
+        client = folder.connect()
+    finally:
+        os.seteuid(0)
+    with client:
+        assert client.recv(1) == b""
+
+
 @pytest.fixture
 def busy(folder):
     """A server in a folder with a checkout, for commands that print more than a pipe holds."""
@@ -148,13 +192,40 @@ def busy(folder):
     return folder
 
 
-def test_a_job_ends_with_its_client(busy):
-    client = busy.ask("list", "--claims", "--tier", "smoke")
-    (job,) = _until(lambda: _children(busy.server()))
+def begun(folder):
+    """A client and its job, which has begun and waits until somebody reads what it prints."""
+    client = folder.ask("list", "--claims", "--tier", "smoke")
+    _until(lambda: _ignores_interruption(client.pid))
+    return client, _children(folder.server())[-1]
+
+
+def test_a_job_ends_with_its_client_or_its_server(busy):
+    client, job = begun(busy)
     client.kill()
     client.communicate()
     _until(lambda: _ended(job))
-    assert busy.answer("--version")[0] == 0
+
+    client, job = begun(busy)
+    os.kill(job, signal.SIGKILL)
+    client.communicate(timeout=PATIENCE)
+    assert client.returncode == 128 + signal.SIGKILL
+
+    client, job = begun(busy)
+    os.kill(busy.server(), signal.SIGKILL)
+    assert client.wait(PATIENCE) == os.EX_UNAVAILABLE
+    _until(lambda: _ended(job), SOON)
+    assert "server" in client.communicate()[1]
+
+
+def test_interruption_while_the_server_imports_ends_everything(folder):
+    begins = "import pathlib, time; pathlib.Path('begun').touch(); time.sleep(20)"
+    (folder.path / "src" / "reprise" / "cli.py").write_text(begins)
+    client, server = folder.ask("--version", process_group=folder.main.pid), folder.server()
+    _until((folder.path / "begun").exists)
+    os.killpg(folder.main.pid, signal.SIGINT)
+    client.communicate(timeout=SOON)
+    assert client.returncode == -signal.SIGINT
+    _until(lambda: _ended(server), SOON)
 
 
 def test_interruption_of_the_process_group_ends_a_job(busy):
@@ -172,6 +243,7 @@ def test_interruption_ends_a_command_that_runs_by_itself(folder):
     del folder.environment["REPRISE_FORKSERVER"]
     client = folder.ask("--version")
     assert client.stdout.readline() == "begun\n"
+    _until(lambda: _ignores_interruption(client.pid))
     os.killpg(client.pid, signal.SIGINT)
     client.communicate(timeout=PATIENCE)
     assert client.returncode == 128 + signal.SIGINT

@@ -1,30 +1,34 @@
 """Runs commands in forks of one process that has imported what they need: a job of Snakemake then starts in
 milliseconds instead of seconds.
 
-Snakemake's main process starts the server (workflow/rules/common.smk), which ends with it;
-workflow/scripts/forked is the client. A request is a line, a JSON object with the words of a command line
-(`words`), the folder (`folder`) and the environment (`environment`), sent with the client's three standard
-files. The reply is `ACCEPTED`, and when the command has ended a JSON object with its exit code as a shell
-gives it (`code`), its CPU seconds (`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The
-reply is empty where a command needs a process of its own: after an edit of the code, or in another folder or
+Snakemake's main process calls `start` (workflow/rules/common.smk); workflow/scripts/forked is the client. A
+request is a line, a JSON object with the words of a command line (`words`), the folder (`folder`) and the
+environment (`environment`), sent with the client's three standard files. The reply is `ACCEPTED`, and when
+the command has ended a JSON object with its exit code as a shell gives it (`code`), its CPU seconds
+(`cpu_time`) and the peak of its resident memory in MB (`max_rss`). The reply is empty where a command needs a
+process of its own: after an edit of the code or a change of what is installed, or in another folder or
 environment than the server's, as on a node of Slurm's, because modules may read both when they are imported.
 """
 
 import atexit
+import ctypes
 import gc
 import json
 import os
+import secrets
 import selectors
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NoReturn
 
 from reprise.__main__ import main
@@ -41,8 +45,33 @@ MODULES = {
     "report": ("reprise.cli", "scipy.stats", "reprise.report.html"),
 }
 """Command -> what the server imports before the command's first fork, which needs it anyway."""
+LARGEST = 1 << 22
+"""Bytes that are read of a request."""
 PATIENCE = 5.0
-"""Seconds that a client may take to send its request."""
+"""Seconds that a client may pause while it sends its request."""
+PR_SET_PDEATHSIG = 1
+
+
+def start(search_path: str) -> None:
+    """Starts a server, where the system has sockets without a file. Its name is in this process's environment
+    from then on, as REPRISE_FORKSERVER, for jobs to inherit.
+
+    Args:
+        search_path: the PATH of jobs.
+    """
+    if sys.platform != "linux":
+        return
+    os.environ["REPRISE_FORKSERVER"] = name = f"reprise-{secrets.token_hex(16)}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen(1000)
+        file = listener.fileno()
+        subprocess.Popen(
+            [sys.executable, "-P", "-m", "reprise.forkserver", str(file), str(os.getpid())],
+            pass_fds=[file],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PATH": search_path},
+        )
 
 
 @dataclass(frozen=True)
@@ -60,17 +89,21 @@ class _Job:
 
 
 class Server:
-    """Serves until the process that started the server has ended, and then until the last job has.
+    """Serves until the process that started the server has ended, and then until the last job has. Jobs are
+    killed if the server is.
 
     Args:
-        listener: a bound Unix socket, whose name is in jobs' environment as REPRISE_FORKSERVER.
+        listener: a Unix socket that listens.
         parent: the process that started the server.
     """
 
     def __init__(self, listener: socket.socket, parent: int) -> None:
         self._listener = listener
         self._parent = parent
-        self._interruption = signal.getsignal(signal.SIGINT)
+        is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # e.g. by nohup
+        self._interruption = signal.SIG_IGN if is_ignored else signal.SIG_DFL
+        self._path = [*sys.path]  # imports may add to it
+        self._installed = {*_installed(self._path)}
         self._environment = _relevant(os.environ)
         self._jobs: list[_Job] = []
         self._selector = selectors.DefaultSelector()
@@ -92,40 +125,54 @@ class Server:
                     key.data()
 
     def _accept(self) -> None:
-        """Starts the job of the next client, unless it needs a process of its own."""
-        client, _ = self._listener.accept()
-        client.settimeout(PATIENCE)
-        files: list[int] = []
-        try:
-            files, request = _request(client)
-            if _user(client) == os.getuid() and self._can_serve(request):
-                client.sendall(ACCEPTED)
-                self._start(client, request, files)
-            else:
-                client.close()
-        except (OSError, ValueError, KeyError, TypeError):  # of a client that is gone, or is none
-            client.close()
-        finally:
+        """Starts the job of the next client, unless it needs a process of its own or fails to be a client."""
+        with suppress(BaseException), ExitStack() as opened:
+            client = opened.enter_context(self._listener.accept()[0])
+            if _user(client) != os.getuid():
+                return
+            client.settimeout(PATIENCE)
+            content, files, _, _ = socket.recv_fds(client, 1, 3)
             for file in files:
-                os.close(file)
+                opened.callback(os.close, file)
+            with client.makefile("rb") as rest:
+                request = json.loads(content + rest.readline(LARGEST))
+            if len(files) == 3 and self._can_serve(request):
+                self._start(client, request, files)
 
     def _can_serve(self, request: Mapping[str, Any]) -> bool:
-        is_alike = _relevant(request["environment"]) == self._environment
-        return is_alike and request["folder"] == os.getcwd() and _import(request["words"])
+        if _relevant(request["environment"]) != self._environment or request["folder"] != os.getcwd():
+            return False
+        if not self._jobs:  # nothing but this server is left for Ctrl-C to end
+            signal.signal(signal.SIGINT, self._interruption)
+        try:
+            _import(request["words"])
+        finally:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        return self._is_current()
+
+    def _is_current(self) -> bool:
+        """Tells if the code and the versions of libraries are still those that this process imports."""
+        from reprise.engine import memo
+
+        return memo.of_package().is_current() and {*_installed(self._path)} == self._installed
 
     def _start(self, client: socket.socket, request: Mapping[str, Any], files: Sequence[int]) -> None:
+        server = os.getpid()
         process = os.fork()
         if process:
-            job = _Job(process, os.pidfd_open(process), client)
+            job = _Job(process, os.pidfd_open(process), client.dup())
             self._jobs.append(job)
             self._selector.register(job.ended, selectors.EVENT_READ, partial(self._finish, job))
-            self._selector.register(client, selectors.EVENT_READ, partial(self._kill, job))
+            self._selector.register(job.client, selectors.EVENT_READ, partial(self._kill, job))
             return
         with suppress(BaseException):
-            for other in (self._listener, client, *(job.client for job in self._jobs)):
-                other.close()  # a client sees by the end of its connection that the server is gone
-            signal.signal(signal.SIGINT, self._interruption)
-            _become(request["words"], request["environment"], files)
+            is_bound = not ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if is_bound and os.getppid() == server:  # which may have ended before that call
+                signal.signal(signal.SIGINT, self._interruption)
+                client.sendall(ACCEPTED)  # fails if Ctrl-C has ended the client
+                for other in (self._listener, client, *(job.client for job in self._jobs)):
+                    other.close()  # a client sees by the end of its connection that the server is gone
+                _become(request["words"], request["environment"], files)
         os._exit(70)
 
     def _kill(self, job: _Job) -> None:
@@ -152,17 +199,6 @@ class Server:
         self._jobs.remove(job)
 
 
-def _request(client: socket.socket) -> tuple[list[int], dict]:
-    """The client's standard files and what it asks for."""
-    content, files, _, _ = socket.recv_fds(client, 1, 3)
-    while not content.endswith(b"\n"):
-        more = client.recv(1 << 16)
-        if not more:
-            raise ConnectionError("a request ends with a new line")
-        content += more
-    return files, json.loads(content)
-
-
 def _relevant(environment: Mapping[str, str]) -> dict[str, str]:
     return {
         name: value
@@ -176,21 +212,24 @@ def _user(client: socket.socket) -> int:
     return struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
 
 
-def _import(words: Sequence[str]) -> bool:
-    """Imports what a command needs; returns False if the code cannot be imported or has been edited since."""
-    try:
-        missing = [name for name in MODULES.get(words[0], ("reprise.cli",)) if name not in sys.modules]
-        for name in missing:
-            import_module(name)
-        from reprise.engine import memo, registry
+def _import(words: Sequence[str]) -> None:
+    """Imports what a command needs."""
+    missing = [name for name in MODULES.get(words[0], ("reprise.cli",)) if name not in sys.modules]
+    for name in missing:
+        import_module(name)
+    from reprise.engine import registry
 
-        registry.papers()  # imports their claims
-        if missing:
-            gc.collect()
-            gc.freeze()  # no later search for garbage writes to pages that forks share
-        return memo.of_package().is_current()
-    except Exception:
-        return False
+    registry.papers()  # imports their claims
+    if missing:
+        gc.collect()
+        gc.freeze()  # no later search for garbage writes to pages that forks share
+
+
+def _installed(path: Sequence[str]) -> Iterator[str]:
+    """The folders whose names are those of installed distributions, with their versions."""
+    for folder in path:
+        for ending in ("dist-info", "egg-info"):
+            yield from map(str, Path(folder).glob(f"*.{ending}"))
 
 
 def _become(words: Sequence[str], environment: Mapping[str, str], files: Sequence[int]) -> NoReturn:

@@ -2,7 +2,6 @@
 
 import gc
 import os
-import secrets
 import shlex
 import shutil
 import socket
@@ -18,6 +17,7 @@ from snakemake.settings.enums import Quietness
 # Searches for garbage among the modules that are imported here take a fifth of a plan.
 gc.disable()
 
+from reprise import forkserver
 from reprise.contract.experiment import together
 from reprise.engine import command_line, registry
 from reprise.engine.check import Verdicts
@@ -366,29 +366,9 @@ def record_host():
 
 
 def start_server():
-    """Starts the server that runs this machine's jobs in forks, where the system has sockets without a file."""
-    if sys.platform != "linux":
-        return
-    name = f"reprise-{secrets.token_hex(16)}"
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(f"\0{name}")
-        listener.listen(1000)
-        file = listener.fileno()
-        command = [
-            sys.executable,
-            "-m",
-            "reprise.forkserver",
-            str(file),
-            str(os.getpid()),
-        ]
-        os.environ["REPRISE_FORKSERVER"] = name  # jobs inherit it
-        path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"  # as in jobs
-        subprocess.Popen(
-            command,
-            pass_fds=[file],
-            stdin=subprocess.DEVNULL,
-            env={**os.environ, "PATH": path},
-        )
+    """Starts the server that runs this machine's jobs in forks."""
+    path_of_jobs = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
+    forkserver.start(path_of_jobs)
 
 
 def check_accounting():
