@@ -5,7 +5,7 @@ Each cell gives p-values by an estimate (`evidence.estimates`); the sentence's q
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -101,22 +101,36 @@ def judge(
     alpha: float = FIRST.alpha,
     level: float | None = None,
 ) -> Judgement:
-    """The verdict on one claim from tables of one setting, at one look.
+    """The verdict on one claim from tables of one setting, at one look; arguments as of `judge_margins`."""
+    (judged,) = judge_margins(claim, tables, (margin_scale,), alpha=alpha, level=level)
+    return judged
+
+
+def judge_margins(
+    claim: Claim,
+    tables: Tables,
+    margin_scales: Iterable[float],
+    *,
+    alpha: float = FIRST.alpha,
+    level: float | None = None,
+) -> list[Judgement]:
+    """The verdicts on one claim with several margins, from what is observed once.
 
     Args:
-        margin_scale: multiplies the margin (of a formula, its tolerance; of an ordering, the smallest effect
-            that is worth a name), to see how far the verdict rests on it.
+        margin_scales: each multiplies the margin (of a formula, its tolerance; of an ordering, the smallest
+            effect that is worth a name), to see how far the verdict rests on it.
         alpha: the one-sided rate of false verdicts.
         level: of the intervals; by default, of those that hold what no test at `alpha` rejects.
     """
     level = 1 - 2 * alpha if level is None else level
-    cells = {
-        name: decide(cell, observe(claim, name, tables, alpha, level), alpha, margin_scale)
-        for name, cell in looked_at(claim, tables).items()
-    }
-    if not claim.has_cells and claim.quantifier != "existential":
-        return cells[ALONE]
-    return joined(claim, cells, alpha, level)
+    looked = looked_at(claim, tables)
+    observed = {name: observe(claim, name, tables, alpha, level) for name in looked}
+    found = []
+    for scale in margin_scales:
+        cells = {name: decide(cell, observed[name], alpha, scale) for name, cell in looked.items()}
+        is_alone = not claim.has_cells and claim.quantifier != "existential"
+        found.append(cells[ALONE] if is_alone else joined(claim, cells, alpha, level))
+    return found
 
 
 def check_reproduced(claim: Claim, tables: Tables) -> None:

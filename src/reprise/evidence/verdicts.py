@@ -13,7 +13,7 @@ from reprise.contract.settings import Settings, alterations, assumptions, depart
 from reprise.evidence import chance
 from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import FORMULAS, Comparison
-from reprise.evidence.judgement import VERDICTS, Judgement, judge
+from reprise.evidence.judgement import VERDICTS, Judgement, judge, judge_margins
 from reprise.evidence.measures import Setting
 from reprise.evidence.observation import Observation, Reason
 from reprise.evidence.power import seeds_to_decide
@@ -187,9 +187,7 @@ def _judged(
     others: dict[str, Judgement] = {}
     if settings:
         tables = settings[BASE]
-        here, half, twice = (
-            judge(claim, tables, margin_scale=scale, alpha=look.alpha) for scale in (1.0, 0.5, 2.0)
-        )
+        here, half, twice = judge_margins(claim, tables, (1.0, 0.5, 2.0), alpha=look.alpha)
         if claim.needs and here.code == "no observations":
             half = twice = missed
         else:

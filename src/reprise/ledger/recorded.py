@@ -7,10 +7,13 @@ them.
 One recorded run comes with the checkout, `recorded/published`. It is shown of what has not run here.
 """
 
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from reprise.engine.tiers import NAME, digest_of
 from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
 from reprise.ledger.bundles import MANIFEST
+from reprise.ledger.decide import cores
 from reprise.storage import store
 
 BUNDLE = Path("docs") / "results" / "recorded.zip"
@@ -128,10 +132,21 @@ def keep_judged(keys: Iterable[str], tier: Tier) -> None:
     Raises:
         RepriseError: as in `verdicts`.
     """
-    for paper in (registry.judged().get(key) for key in keys):
-        if tier.is_recorded and paper and not (verdicts := Verdicts(paper, tier)).is_checked():
-            evidence = verdicts.evidence()
-            verdicts.save(verdicts.judged(), evidence)
+    papers = [paper for key in keys if tier.is_recorded and (paper := registry.judged().get(key))]
+    due = [paper.key for paper in papers if not Verdicts(paper, tier).is_checked()]
+    if len(due) < 2:
+        for key in due:
+            _judge(key, tier.name, tier.root)
+        return
+    of_one = partial(_judge, name=tier.name, root=tier.root)
+    with get_context("fork").Pool(cores(), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as processes:
+        processes.map(of_one, due, chunksize=1)
+
+
+def _judge(key: str, name: str, root: Path) -> None:
+    verdicts = Verdicts(registry.judged()[key], load_recorded(name, root))
+    evidence = verdicts.evidence()
+    verdicts.save(verdicts.judged(), evidence)
 
 
 def recorded_names(root: Path | None = None) -> list[str]:

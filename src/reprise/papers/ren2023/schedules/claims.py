@@ -8,7 +8,7 @@ from reprise.contract.experiment import Tables
 from reprise.evidence.claim import Cells, Quotation, claim
 from reprise.evidence.comparison import MARGINS, Measure, at_least, at_most, in_every_case
 from reprise.evidence.edits import put, times
-from reprise.evidence.measures import last, rows
+from reprise.evidence.measures import last, once, rows
 from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM
 
@@ -33,11 +33,14 @@ LINEAR = Quotation(
 def ends(schedule: str) -> Measure:
     """In every case, the balance score as a share of r; 0 where the learners are not aligned."""
 
-    def measure(tables: Tables) -> pd.Series:
-        table = rows(tables["region"], schedule=schedule)
-        return table["balance"].where(table["alignment"] > 0, 0.0).reset_index(drop=True)
+    return lambda tables: _balances(tables).get(schedule, pd.Series(dtype=float))
 
-    return measure
+
+@once
+def _balances(tables: Tables) -> dict[str, pd.Series]:
+    table = tables["region"]
+    balances = table["balance"].where(table["alignment"] > 0, 0.0).groupby(table["schedule"])
+    return {str(schedule): balance.reset_index(drop=True) for schedule, balance in balances}
 
 
 def growth(spectrum: str, noise: bool) -> Measure:
