@@ -75,6 +75,7 @@ TABLES = [
     ("y.csv", pairs(*"0101010"), "7 labels for 6 samples; the first is no header"),
     ("y.csv", pairs(*"abababa"), "7 labels for 6 samples; the first is no header"),
     ("y.csv", pairs(*"abababab"), "8 labels for 6 samples"),
+    ("y.csv", '"' + "a" * 200_000, "no table: field larger than field limit"),
     ("y.csv", pairs("0,a", "1,b,c", "2,a", "3,b", "4,a", "5,b"), "line 2 has 3 cells, line 1 2"),
     ("y.txt:class", pairs(*"ababab"), "only .csv and .tsv have columns"),
     ("y.txt", pairs(*(f"{i},{'ab'[i % 2]}" for i in range(6))), "6 classes among 6 labels, as 0,a, 1,b"),

@@ -130,7 +130,10 @@ def represent(
     chosen = sorted(np.random.default_rng(0).permutation(len(found.files))[:samples].tolist())
     views = Views(RECIPES[recipe], IMAGENET.normalisation)
     numbers = views.draw(len(chosen), generator(0, "views of diagnose"))
-    parts, kept, bad, scaled = [], [], [], 0
+    parts: list[Tensor] = []
+    kept: list[int] = []
+    bad: list[str] = []
+    scaled = 0
     for index in torch.arange(len(chosen)).split(CHUNK):
         pixels, rows = [], []
         for row in index.tolist():

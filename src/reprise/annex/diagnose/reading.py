@@ -112,16 +112,18 @@ def _text(file: Path, column: str | None, samples: int) -> Array:
 def _column(file: Path, text: str, column: str | None, samples: int) -> list[str]:
     """A column of a table, which has a line for each sample, and may have a header."""
     first = text.partition("\n")[0]
-    rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
-    rows = [[cell.strip() for cell in row] for row in rows]
+    try:
+        cells = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
+    except csv.Error as error:
+        raise RepriseError(f"{file}: no table: {error}; close its quotation marks") from None
+    rows = [[cell.strip() for cell in row] or [""] for row in cells] or [[""]]
     while len(rows) > samples and not any(rows[-1]):
         rows.pop()
-    rows = [row or [""] for row in rows]
     width = len(rows[0])
     if uneven := [number for number, row in enumerate(rows, 1) if len(row) != width]:
         raise RepriseError(f"{file}: line {uneven[0]} has {len(rows[uneven[0] - 1])} cells, line 1 {width}")
     has_header = len(rows) == samples + 1
-    columns = [list(cells) for cells in zip(*rows[has_header:], strict=True)]
+    columns = [list(values) for values in zip(*rows[has_header:], strict=True)]
     names = rows[0] if has_header else [str(number) for number in range(1, width + 1)]
     count = len(rows) - (has_header or _looks_like_a_header(rows, column))
     if count != samples:
@@ -129,8 +131,8 @@ def _column(file: Path, text: str, column: str | None, samples: int) -> list[str
             f"{file}: {count} labels for {samples} samples; expected a line for each sample, in their order"
         )
     marked = [
-        f"{name or 'without a name'}{' (an index)' if _is_index(cells) else ''}"
-        for name, cells in zip(names, columns, strict=True)
+        f"{name or 'without a name'}{' (an index)' if _is_index(values) else ''}"
+        for name, values in zip(names, columns, strict=True)
     ]
     if column is None and width > 1:
         raise RepriseError(f"{file}: {width} columns: {listed(marked)}; name one, as in {file}:{names[-1]}")
