@@ -1,4 +1,4 @@
-"""Vision transformers of timm, where it is installed: their class token, or the mean of their patches' tokens."""
+"""Vision transformers of timm, where it is installed: a class token, or the mean of the patches' tokens."""
 
 import pytest
 import torch
