@@ -294,7 +294,7 @@ def by_arrays(folder):
 
 
 ONE = [
-    (bare, [": 9 tensors; left out: nothing."]),
+    (bare, [": 8 tensors; left out: nothing."]),
     (with_classifier, ["left out: fc (2)"]),
     (data_parallel, [", prefix 'module.'"]),
     (compiled, [", prefix '_orig_mod.'"]),

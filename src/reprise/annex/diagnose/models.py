@@ -92,8 +92,8 @@ def model(name: str, weights: str | None, token: Token | None = None) -> tuple[n
         has_class = getattr(net, "cls_token", None) is not None
         if source != "timm" or not hasattr(net, "num_prefix_tokens") or (token == "cls" and not has_class):
             raise RepriseError(
-                f"{name} --tokens {token}: only for transformers of timm that have such tokens; let a model of "
-                "your own return the token"
+                f"{name} --tokens {token}: only for transformers of timm that have such tokens; let a model "
+                "of your own return the token"
             )
         net = Tokens(net, token)
     return net.eval(), note
