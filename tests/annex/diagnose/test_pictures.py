@@ -117,8 +117,8 @@ def test_notes_count_what_was_skipped_and_scaled(project, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     assert diagnosed(project) == 0
     printed = capsys.readouterr().out.splitlines()
-    scaled = "2 images of more than 8 bits are scaled, each from its own lowest and highest value."
-    for note in ("Weights as build gives them.", "5 hidden files and folders are skipped.", scaled):
+    scaled = "Images of more than 8 bits, each scaled from its own lowest and highest value: 2."
+    for note in ("Weights as build gives them.", "Hidden files and folders, skipped: 5.", scaled):
         assert note in printed
         assert note in " ".join((tmp_path / "diagnosis" / "diagnosis.html").read_text().split())
 
@@ -135,7 +135,8 @@ def test_broken_images_are_named_and_left_out_where_asked(project, tmp_path, mon
         # A label for each image, also for the broken one: of the others, none is off by one.
         (tmp_path / "y.txt").write_text("\n".join("dark" if name == "bad.jpg" else "light" for name in order))
         assert diagnosed(project, "--labels", "y.txt", "--skip-bad") == 0
-        assert "1 images cannot be decoded and are left out: class1/bad.jpg." in capsys.readouterr().out
+        left_out = "Images left out that cannot be decoded (class1/bad.jpg): 1."
+        assert left_out in capsys.readouterr().out.splitlines()
         rows = pd.read_csv("diagnosis/diagnosis.csv").set_index("diagnostic")
         assert rows.loc["most frequent class", "value"] == 1
     finally:

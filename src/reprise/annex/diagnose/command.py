@@ -143,7 +143,7 @@ def _of_model(options: argparse.Namespace) -> "tuple[list[Array], Array | None, 
         f"Two views of each image of {options.images}, at {options.size} pixels, by the recipe "
         f"{options.recipe}, in evaluation mode."
     )
-    chosen = found.labels if labels is None else labels[found.index]
+    chosen = found.labels if labels is None else labels[found.places]
     return found.views, chosen, [made, weights, *found.notes]
 
 

@@ -67,15 +67,16 @@ def kind(file: Path) -> Kind | None:
     start = _start(file)
     if reason := no_data(start):
         raise RepriseError(f"{file}: {reason}")
+    # First, because the size that it begins with may look like any kind; no other kind has both marks.
+    if start[8:9] == b"{" and _header_size(start) <= LARGEST_HEADER:
+        return "safetensors"
     if start.startswith(b"\x93NUMPY"):
         return "npy"
     if start.startswith((b"PK\3\4", b"PK\5\6")):
         return "zip"
     if start.startswith(OLD_TORCH):
         return "torch"
-    if start[:1] == b"\x80":
-        return "pickle"
-    return "safetensors" if start[8:9] == b"{" and _header_size(start) <= LARGEST_HEADER else None
+    return "pickle" if start[:1] == b"\x80" else None
 
 
 def no_data(start: bytes) -> str:
@@ -283,7 +284,7 @@ def _allowed() -> list[Any]:
     """Classes and functions that only hold values: of settings, and of NumPy's arrays, in its present and its
     former module."""
     array, number = np.empty(0), np.float64()
-    rebuilding = [array.__reduce__()[0], number.__reduce__()[0]]  # type: ignore[misc]
+    rebuilding: list[Any] = [array.__reduce__()[0], number.__reduce__()[0]]
     names = [
         (function, f"{module}.multiarray.{function.__name__}")
         for function in rebuilding

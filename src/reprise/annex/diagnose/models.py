@@ -31,13 +31,13 @@ class Represented(NamedTuple):
     """Attributes:
     views: two matrices of shape [image, features].
     labels: the folder of each image, counted from 0; None where folders are no classes.
-    index: the place of each image among `pictures.found(folder).files`.
+    places: of each image among `pictures.found(folder).files`.
     notes: sentences about what was left out or changed.
     """
 
     views: list[Float[np.ndarray, "image features"]]
     labels: Int[np.ndarray, " image"] | None
-    index: Int[np.ndarray, " image"]
+    places: Int[np.ndarray, " image"]
     notes: list[str]
 
 
@@ -49,10 +49,10 @@ class Tokens(nn.Module):
         self.net, self.token = net, token
 
     def forward(self, images: Float[Tensor, "image 3 size size"]) -> Float[Tensor, "image features"]:
-        tokens = self.net.forward_features(images)  # type: ignore[operator]
+        tokens = self.net.forward_features(images)
         patches = tokens[:, self.net.num_prefix_tokens :]  # behind the class token and registers
         pooled = tokens[:, 0] if self.token == "cls" else patches.mean(1)
-        return self.net.fc_norm(pooled) if hasattr(self.net, "fc_norm") else pooled  # type: ignore[operator]
+        return self.net.fc_norm(pooled) if hasattr(self.net, "fc_norm") else pooled
 
 
 def is_model(name: str) -> bool:
@@ -157,11 +157,11 @@ def represent(
         raise RepriseError(f"{folder}: none of {len(chosen)} images can be decoded; copy them again")
     labels, note = _classes([found.files[place].relative_to(folder) for place in kept])
     counts = {
-        "hidden files and folders are skipped.": found.hidden,
-        f"images cannot be decoded and are left out: {checkpoints.listed(bad)}.": len(bad),
-        "images of more than 8 bits are scaled, each from its own lowest and highest value.": scaled,
+        "Hidden files and folders, skipped": found.hidden,
+        f"Images left out that cannot be decoded ({checkpoints.listed(bad)})": len(bad),
+        "Images of more than 8 bits, each scaled from its own lowest and highest value": scaled,
     }
-    notes = [f"{count} {what}" for what, count in counts.items() if count]
+    notes = [f"{what}: {count}." for what, count in counts.items() if count]
     matrices = [view.numpy() for view in torch.cat(parts, 1)]
     return Represented(matrices, labels, np.array(kept), notes + ([note] if note else []))
 
