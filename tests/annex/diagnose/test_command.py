@@ -217,6 +217,7 @@ def stopped(capsys, *arguments):
 
 FILES = [
     (["absent.npy"], ["absent.npy: no such file"]),
+    (["."], [".: a folder; expected a file", "a model is path/model.py:build"]),
     (["torchvison:resnet18"], ["torchvison:resnet18: no such file", "a model is path/model.py:build"]),
     (["a.csv"], ["a.csv: of no known kind: it begins with b'1,2", ".safetensors"]),
     (["pickled.npy"], ["pickled.npy: holds an array of Python objects", "pickled objects are refused"]),

@@ -378,6 +378,15 @@ def test_batches_need_not_be_counted(tmp_path):
     assert torch.equal(net.conv1.weight, encoder.conv1.weight)
 
 
+def test_a_dict_that_holds_itself_is_read_once(tmp_path):
+    encoder, net = Encoder(), Encoder()
+    content = {"model": encoder.state_dict()}
+    content["itself"] = content
+    torch.save(content, tmp_path / "loop.pt")
+    load(net, str(tmp_path / "loop.pt"))
+    assert same(net, encoder)
+
+
 def test_half_precision_is_read(tmp_path):
     encoder, net = Encoder(), Encoder()
     save_file({key: value.bfloat16() for key, value in encoder.state_dict().items()}, tmp_path / "half.bin")

@@ -9,7 +9,7 @@ import struct
 import textwrap
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -116,16 +116,24 @@ def content(file: Path, use: Use) -> Any:
     raise RepriseError(f"{file}: of no known kind: it begins with {_start(file)[:12]!r}; expected {KINDS}")
 
 
-def leaves(content: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The ends of nested dicts and lists, each with the keys and indices that lead to it."""
-    if isinstance(content, Mapping):
-        for key, value in content.items():
-            yield from leaves(value, (*path, str(key)))
-    elif isinstance(content, list | tuple):
-        for index, value in enumerate(content):
-            yield from leaves(value, (*path, str(index)))
+def leaves(
+    content: Any, path: tuple[str, ...] = (), around: frozenset[int] = frozenset()
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The ends of nested dicts and lists, each with the keys and indices that lead to it.
+
+    Args:
+        around: identities of the dicts and lists around the content, which are not entered again.
+    """
+    if isinstance(content, list | tuple):
+        items: Iterable[tuple[Any, Any]] = enumerate(content)
+    elif isinstance(content, Mapping):
+        items = content.items()
     else:
         yield path, content
+        return
+    if id(content) not in around:
+        for key, value in items:
+            yield from leaves(value, (*path, str(key)), around | {id(content)})
 
 
 def unread(content: Any) -> dict[str, tuple[str, ...]]:
@@ -153,7 +161,9 @@ def not_loaded(file: Path, content: Any, use: Use) -> RepriseError | None:
 
 
 def missing(file: Path) -> RepriseError:
-    """The refusal of a file that does not exist."""
+    """The refusal of what is no file."""
+    if file.is_dir():
+        return RepriseError(f"{file}: a folder; expected a file")
     return RepriseError(f"{file}: no such file in {file.absolute().parent}")
 
 
