@@ -370,6 +370,26 @@ def test_the_prefix_of_a_wrapper_is_its_own(tmp_path):
     assert same(net.net._orig_mod, *places.values())
 
 
+def test_a_network_of_transformers_is_read_with_its_renamed_tensors(tmp_path):
+    transformers = pytest.importorskip("transformers")
+    config = transformers.ViTConfig(
+        hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, image_size=8
+    )
+    config.patch_size = 4
+    trained = transformers.ViTForImageClassification(config)
+    trained.save_pretrained(tmp_path)
+    net = module(body=transformers.ViTModel(config, add_pooling_layer=False))
+    note = load(net, str(tmp_path))
+    assert same(net.body, trained.vit)
+    assert "read by transformers" in note
+    assert "left out: classifier.bias, classifier.weight" in note
+    with pytest.raises(RepriseError, match=r"it lacks pooler\.dense\.bias, pooler\.dense\.weight"):
+        load(transformers.ViTModel(config), str(tmp_path))
+    config.hidden_size = 32
+    with pytest.raises(RepriseError, match="does not fit the model"):
+        load(transformers.ViTModel(config, add_pooling_layer=False), str(tmp_path))
+
+
 def test_batches_need_not_be_counted(tmp_path):
     encoder, net = Encoder(), Encoder()
     tensors = {key: value for key, value in encoder.state_dict().items() if "num_batches" not in key}

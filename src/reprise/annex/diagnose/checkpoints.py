@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -61,6 +61,8 @@ def load(net: nn.Module, name: str) -> str:
             their shapes; or if there are further ones in the same modules.
     """
     file, prefix = split(name)
+    if prefix is None and (file / "config.json").is_file() and (inner := _of_transformers(net)) is not None:
+        return _from_pretrained(inner, file)
     saved = _saved(file)
     fits = {place: naming for naming in _namings(net) for place in _places(net, naming, saved.tensors)}
     if not fits:
@@ -82,6 +84,41 @@ def load(net: nn.Module, name: str) -> str:
     rest = listed([f"{root} ({count})" for root, count in left_out.items()]) or "nothing"
     note = f"Weights from {file.name}: {len(taken)} tensors{where}{how}; left out: {rest}"
     return note + (f"; not loaded: {listed(saved.unread)}." if saved.unread else ".")
+
+
+def _of_transformers(net: nn.Module) -> nn.Module | None:
+    """The network of transformers that a module wraps, if it has all tensors of the module."""
+    inner = next((each for each in net.modules() if hasattr(each, "base_model_prefix")), None)
+    return inner if inner is not None and len(inner.state_dict()) == len(net.state_dict()) else None
+
+
+def _from_pretrained(net: Any, folder: Path) -> str:
+    """Reads a folder as transformers does, which renames tensors when it saves and when it reads them."""
+    from transformers import logging
+
+    content(folder, "weights")  # refuses what is damaged or pickled
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # its report is the note and the message below
+    logging.disable_progress_bar()
+    try:
+        read, info = type(net).from_pretrained(
+            folder, config=net.config, local_files_only=True, output_loading_info=True
+        )
+        found = {key: value for key, value in read.state_dict().items() if key not in info["missing_keys"]}
+        lacking = sorted(net.state_dict().keys() - found.keys())
+        if not lacking:
+            net.load_state_dict({key: found[key] for key in net.state_dict()})
+    except Exception as error:  # shapes that differ, and whatever else transformers raises
+        raise RepriseError(f"{folder}: does not fit the model: {words(error)}") from None
+    finally:
+        logging.set_verbosity(verbosity)
+        logging.enable_progress_bar()
+    if lacking:
+        raise RepriseError(
+            f"{folder}: does not fit the model: it lacks {listed(lacking)}; use the network that was trained"
+        )
+    rest = listed(sorted(info["unexpected_keys"])) or "nothing"
+    return f"Weights from {folder.name}, read by transformers: {len(_state(net))} tensors; left out: {rest}."
 
 
 def split(name: str) -> tuple[Path, str | None]:
