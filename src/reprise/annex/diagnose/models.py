@@ -96,6 +96,7 @@ def model(name: str, weights: str | None, token: Token | None = None) -> tuple[n
                 "of your own return the token"
             )
         net = Tokens(net, token)
+        note += f" An image is represented by its {'class token' if token == 'cls' else 'mean patch token'}."
     return net.eval(), note
 
 
