@@ -37,6 +37,7 @@ NO_DATA = (
     (b"\x89hdf", "an HDF5 file; save its array with numpy.save"),
 )
 """How files begin that stand where data should be, in lower case, and what they are."""
+OBJECTS = "numpy.ndarray of Python objects"
 EMPTY = "is empty (0 bytes); copy it again"
 KINDS = ".npy, .npz, .safetensors or a file by torch.save"
 
@@ -152,9 +153,9 @@ def not_loaded(file: Path, content: Any, use: Use) -> RepriseError | None:
     if not found:
         return None
     name, path = next(iter(found.items()))
-    entry = "".join(f"[{key!r}]" for key in path)
+    entry = "".join(f"[{key}]" if key.isdigit() else f"[{key!r}]" for key in path)
     opened = f"{_loading(file)}{entry}{'.state_dict()' if use == 'weights' else ''}"
-    if file.suffix == ".npz":
+    if name == OBJECTS:
         opened = f"numpy.stack(numpy.load({str(file)!r}, allow_pickle=True){entry})"
     place = f" at {'.'.join(path)}" if path else ""
     return _unsafe(file, f"holds an object of {name}{place}", _saving(opened, use))
@@ -237,7 +238,7 @@ def _npz(file: Path) -> dict[str, Any]:
                 try:
                     arrays[key] = archive[key]
                 except ValueError:  # of Python objects
-                    arrays[key] = _stand_in("numpy.ndarray of Python objects")()
+                    arrays[key] = _stand_in(OBJECTS)()
     except Exception as error:  # zlib's and zipfile's
         raise _damaged(file, error) from None
     return arrays

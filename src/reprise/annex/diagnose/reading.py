@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
 from reprise.annex.diagnose.checkpoints import listed, split
-from reprise.annex.diagnose.contents import content, kind, leaves, missing, not_loaded
+from reprise.annex.diagnose.contents import content, kind, leaves, missing, not_loaded, words
 from reprise.errors import RepriseError
 
 TABLES = (".csv", ".tsv")
@@ -28,6 +28,9 @@ def embeddings(name: str) -> Float[Array, "sample dim"]:
         RepriseError: if the file is missing, of another kind or damaged, holds several arrays and no key
             chooses one, or its array is not a matrix of real numbers.
     """
+    if not split(name)[0].is_file():
+        hint = "a model is path/model.py:build, torchvision:NAME or timm:NAME"
+        raise RepriseError(f"{missing(split(name)[0])}; {hint}")
     values = _array(name)
     if values.ndim != 2:
         hint = {
@@ -168,7 +171,7 @@ def _is_index(cells: list[str]) -> bool:
 def _array(name: str) -> Array:
     file, key = split(name)
     if not file.is_file():
-        raise RepriseError(f"{missing(file)}; a model is path/model.py:build, torchvision:NAME or timm:NAME")
+        raise missing(file)
     found = content(file, "arrays")
     named = {
         ".".join(path): value for path, value in leaves(found) if isinstance(value, np.ndarray | torch.Tensor)
@@ -192,7 +195,7 @@ def _numbers(name: str, value: Array | torch.Tensor) -> Array:
             return (value.float() if value.is_floating_point() and value.itemsize < 4 else value).numpy()
         except (RuntimeError, TypeError) as error:  # sparse, on no device, conjugated
             what = f"{value.dtype}, {value.layout}, on {value.device}"
-            raise RepriseError(f"{name}: this tensor ({what}) is no array: {error}") from None
+            raise RepriseError(f"{name}: this tensor ({what}) is no array: {words(error)}") from None
     if value.dtype.kind == "V" and value.dtype.names is None:
         raise RepriseError(
             f"{name}: numbers of {value.itemsize} bytes whose type NumPy does not know, as of bfloat16; save "
