@@ -113,6 +113,6 @@ $(STAMP): pyproject.toml constraints.txt
 		$(INSTALL) --no-deps --no-build-isolation -e .; \
 	else \
 		echo "constraints.txt has no hashes for this platform: its versions are installed unverified"; \
-		$(INSTALL) -c <(sed 's/ --hash.*//' constraints.txt) -e ".[dev,cluster,multimodal]"; \
+		$(INSTALL) -c <(sed 's/ --hash.*//' constraints.txt) -e ".[dev,cluster,multimodal,timm]"; \
 	fi; } 2>&1 | { grep -v '^WARNING' || true; }
 	@touch $@

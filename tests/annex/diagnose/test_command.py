@@ -217,11 +217,25 @@ def stopped(capsys, *arguments):
 
 FILES = [
     (["absent.npy"], ["absent.npy: no such file"]),
-    (["a.csv"], ["'.csv'", ".safetensors"]),
-    (["pickled.npy"], ["pickled.npy: cannot be read", "pickled objects are refused"]),
-    (["pickled.pt"], ["pickled.pt: cannot be read", "pickled objects are refused"]),
-    (["plain_pickle.pt"], ["plain_pickle.pt: cannot be read", "pickled objects are refused"]),
-    (["damaged.safetensors"], ["damaged.safetensors: cannot be read"]),
+    (["."], [".: a folder; expected a file", "a model is path/model.py:build"]),
+    (["torchvison:resnet18"], ["torchvison:resnet18: no such file", "a model is path/model.py:build"]),
+    (["a.csv"], ["a.csv: of no known kind: it begins with b'1,2", ".safetensors"]),
+    (["pickled.npy"], ["pickled.npy: holds an array of Python objects", "pickled objects are refused"]),
+    (["pickled.npz"], ["pickled.npz: holds an object of numpy.ndarray of Python objects at z", "refused"]),
+    (["pickled.pt"], ["pickled.pt: holds an object of builtins.print at z", "pickled objects are refused"]),
+    (["plain_pickle.pt"], ["plain_pickle.pt: is a pickle", "pickled objects are refused"]),
+    (["damaged.safetensors"], ["damaged.safetensors: of no known kind: it begins with b'nothing'"]),
+    (["empty.npy"], ["empty.npy: is empty"]),
+    (["lfs.npy"], ["lfs.npy: is a Git LFS pointer", "git lfs pull"]),
+    (["page.pt"], ["page.pt: is a web page"]),
+    (["resource.npy"], ["resource.npy: is what macOS keeps beside a file (AppleDouble)"]),
+    (["cut.npy"], ["cut.npy: truncated: 500 bytes of 3,968 by its header"]),
+    (["header.npy"], ["header.npy: cannot be read (", "copy or download it again"]),
+    (["cut.npz"], ["cut.npz: begins as an archive", "truncated"]),
+    (["cut.safetensors"], ["cut.safetensors: truncated: 500 bytes of "]),
+    (["cut.pt"], ["cut.pt: begins as an archive", "truncated"]),
+    (["old_cut.pt"], ["old_cut.pt: cannot be read (", "copy or download it again"]),
+    (["bfloat16.npy"], ["bfloat16.npy: numbers of 2 bytes", "bfloat16", "array.astype('float32')"]),
     (["vector.npy"], ["shape [120]", "[samples, dimensions]"]),
     (["maps.npy"], ["shape [50, 4, 3, 3]", "average feature maps"]),
     (["words.npy"], ["expected real numbers"]),
@@ -239,6 +253,7 @@ FILES = [
     (["a.npy", "--labels", "short.npy"], ["labels of shape [7] for 120 samples"]),
     (["a.npy", "--labels", "same.npy"], ["all 120 labels are 1"]),
     (["a.npy", "--images", "."], ["--images: only for a model"]),
+    (["a.npy", "--skip-bad"], ["--skip-bad: only for a model"]),
 ]
 
 
@@ -250,6 +265,21 @@ def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
     (here / "plain_pickle.pt").write_bytes(pickle.dumps(z[0]))
     (here / "damaged.safetensors").write_bytes(b"nothing")
     (here / "a.csv").write_text("1,2\n")
+    np.savez("pickled.npz", z=np.array([{}]))
+    torch.save(torch.from_numpy(z[0]), "old.pt", _use_new_zipfile_serialization=False)
+    torch.save(torch.from_numpy(z[0]), "whole.pt")
+    np.savez("whole.npz", z=z[0])
+    save_file({"z": torch.from_numpy(z[0])}, "whole.safetensors")
+    np.save("bfloat16.npy", z[0].astype(np.float16).view("V2"))
+    cuts = {"cut.npy": "a.npy", "cut.npz": "whole.npz", "cut.safetensors": "whole.safetensors"}
+    cuts |= {"cut.pt": "whole.pt", "old_cut.pt": "old.pt"}
+    for cut, whole in cuts.items():
+        (here / cut).write_bytes((here / whole).read_bytes()[:500])
+    (here / "header.npy").write_bytes((here / "a.npy").read_bytes()[:50])
+    (here / "empty.npy").touch()
+    (here / "lfs.npy").write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 5\n")
+    (here / "page.pt").write_text("<!DOCTYPE html><html>Sign in</html>")
+    (here / "resource.npy").write_bytes(b"\0\5\x16\7\0\2\0\0Mac OS X        ")
     bad = z[0].copy()
     bad[7, 1] = np.nan
     arrays = {
@@ -289,13 +319,16 @@ MODELS = [
     (
         "model.py:healthy",
         ["--weights", "other.pt"],
-        ["lacks layer.weight, layer.bias", "has fc.0, fc.1, fc.2 and 2"],
+        ["it has none of layer.weight, layer.bias", "it holds fc.0 and 4 more"],
     ),
     ("model.py:healthy", ["--weights", "narrow.pt"], ["layer.weight has shape [3, 192]", "[20, 192]"]),
-    ("model.py:healthy", ["--weights", "a.npy"], ["weights end in"]),
+    ("model.py:healthy", ["--weights", "a.npy"], ["holds no weights"]),
+    ("model.py:healthy", ["--tokens", "cls"], ["only for transformers of timm"]),
+    ("timm:no_such_model", [], ["timm:no_such_model: timm "]),
     ("model.py:healthy", ["--images", "absent"], ["absent: no such folder"]),
     ("model.py:healthy", ["--images", "empty"], ["no image in it"]),
-    ("model.py:healthy", ["--images", "broken"], ["bad.png: not an image"]),
+    ("model.py:healthy", ["--images", "broken"], ["bad.png: not an image", "--skip-bad"]),
+    ("model.py:healthy", ["--images", "broken", "--skip-bad"], ["none of 1 images can be decoded"]),
 ]
 
 
@@ -309,7 +342,7 @@ def test_models_that_cannot_be_used(here, project, capsys, name, options, parts)
     (here / "empty").mkdir()
     (here / "broken").mkdir()
     (here / "broken" / "bad.png").write_bytes(b"no image")
-    file = name if name.startswith("torchvision") else f"{project}/{name}"
+    file = name if name.startswith(("torchvision", "timm")) else f"{project}/{name}"
     line = stopped(capsys, file, "--images", str(project / "images"), "--size", "16", *options)
     for part in parts:
         assert part in line

@@ -1,6 +1,7 @@
 """The command `reprise diagnose`."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ from reprise.errors import RepriseError
 from reprise.notices import progress
 
 if TYPE_CHECKING:
-    from reprise.annex.diagnose.models import Represented
+    from numpy import ndarray as Array
+
+    from reprise.annex.diagnose.classes import Probed
 
 HELP = (
     "measure embeddings or a model of yours: spectrum, ranks, alignment, probes; say whether they collapsed"
@@ -21,13 +24,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "files", nargs="+", metavar="FILE",
         help="embeddings [samples, dimensions] of one or two views (.npy, .npz, .safetensors, .pt; FILE:KEY "
-        "where there are several), or a model: path/model.py:build, torchvision:resnet18",
+        "where there are several), or a model: path/model.py:build, torchvision:resnet18, timm:NAME",
     )  # fmt: skip
-    parser.add_argument("--labels", metavar="FILE", help="a class for each sample, for probes")
+    parser.add_argument(
+        "--labels", metavar="FILE",
+        help="a class for each sample, for probes: an array, text with one a line, or FILE.csv:COLUMN",
+    )  # fmt: skip
     parser.add_argument(
         "--images", type=Path, metavar="FOLDER", help="of a model: images, in a folder per class"
     )
-    parser.add_argument("--weights", type=Path, metavar="FILE", help="of a model: its state dict")
+    parser.add_argument(
+        "--skip-bad", action="store_true", help="of a model: leave out images that cannot be decoded"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE",
+        help="of a model: a checkpoint, FILE:PREFIX where several weights in it fit",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tokens", choices=("cls", "mean"),
+        help="of a transformer of timm: the class token, or the mean over patches (default: as in timm)",
+    )  # fmt: skip
     parser.add_argument(
         "--recipe", choices=RECIPES, default="simclr_imagenet", metavar="NAME",
         help=f"of a model: augmentations of its two views; {', '.join(RECIPES)} (default: %(default)s)",
@@ -60,39 +76,35 @@ def run(options: argparse.Namespace) -> None:
         RepriseError: for any input that cannot be used; then nothing is written.
     """
     from reprise.annex.diagnose import models, page, reading
-    from reprise.annex.diagnose.classes import probes
     from reprise.annex.diagnose.measures import observe
     from reprise.annex.diagnose.moments import sums, whole
     from reprise.annex.diagnose.verdict import verdict
 
-    names, notes = options.files, []
+    names = options.files
     if len(names) > 2:
         raise RepriseError(f"{len(names)} files; expected one or two views of the same samples")
     if any(map(models.is_model, names)):
-        views, labels = _of_model(options)
-        notes.append(
-            f"Two views of each image of {options.images}, at {options.size} pixels, by the recipe "
-            f"{options.recipe}, in evaluation mode."
-        )
+        views, labels, notes = _of_model(options)
         title = f"{names[0]} on {options.images.name}"
         names = ["view 1", "view 2"]
     else:
-        if unused := [name for name in ("images", "weights") if getattr(options, name)]:
-            raise RepriseError(f"--{unused[0]}: only for a model; {names[0]} is a file of embeddings")
-        views, labels = [reading.embeddings(name) for name in names], None
+        if unused := [name for name in ("images", "weights", "tokens", "skip_bad") if getattr(options, name)]:
+            option = unused[0].replace("_", "-")
+            raise RepriseError(f"--{option}: only for a model; {names[0]} is a file of embeddings")
+        views, notes = [reading.embeddings(name) for name in names], []
+        labels = reading.labels(options.labels, len(views[0])) if options.labels else None
         title = " and ".join(names)
-    if options.labels:
-        labels = reading.labels(options.labels, len(views[0]))
     totals = sums(views, names)
     observed = observe(totals)
+    probed, unlabelled = _probed(views[0], labels)
     diagnosis = page.Diagnosis(
         title,
         options.layer,
         whole(totals),
         observed,
-        probes(views[0], labels) if labels is not None else [],
+        probed,
         verdict(observed),
-        notes,
+        [*notes, *unlabelled],
     )
     files = page.save(diagnosis, options.to)
     print(page.text(diagnosis))
@@ -100,8 +112,9 @@ def run(options: argparse.Namespace) -> None:
         print(file)
 
 
-def _of_model(options: argparse.Namespace) -> "Represented":
-    from reprise.annex.diagnose import models
+def _of_model(options: argparse.Namespace) -> "tuple[list[Array], Array | None, list[str]]":
+    """Two views, the labels and the notes."""
+    from reprise.annex.diagnose import models, pictures, reading
 
     (name, *others) = options.files
     if others:
@@ -112,13 +125,46 @@ def _of_model(options: argparse.Namespace) -> "Represented":
         raise RepriseError(
             f"--size {options.size} --samples {options.samples}: expected 8 pixels and 1 image or more"
         )
-    net = models.model(name, options.weights)
+    net, weights = models.model(name, options.weights, options.tokens)
+    labels = None
+    if options.labels:
+        labels = reading.labels(options.labels, len(pictures.found(options.images).files))
     with progress("diagnose") as report:
-        return models.represent(
+        found = models.represent(
             net,
             options.images,
             recipe=options.recipe,
             size=options.size,
             samples=options.samples,
+            skip_bad=options.skip_bad,
             progress=report,
         )
+    made = (
+        f"Two views of each image of {options.images}, at {options.size} pixels, by the recipe "
+        f"{options.recipe}, in evaluation mode."
+    )
+    chosen = found.labels if labels is None else labels[found.places]
+    return found.views, chosen, [made, weights, *found.notes]
+
+
+def _probed(view: "Array", labels: "Array | None") -> "tuple[list[Probed], list[str]]":
+    """The probes of the samples that have a label, and a note on the others."""
+    import numpy as np
+
+    from reprise.annex.diagnose.classes import MOST, NEIGHBOURS, TEST, probes
+    from reprise.annex.diagnose.reading import NONE
+
+    if labels is None:
+        return [], []
+    labelled = np.flatnonzero(labels != NONE)
+    if len(labelled) == len(labels):
+        return probes(view, labels), []
+    least = math.ceil(NEIGHBOURS * TEST / (TEST - 1))
+    if len(labelled) < least:
+        raise RepriseError(f"{len(labelled)} of {len(labels)} samples have a label; probes need {least}")
+    chosen = np.sort(np.random.default_rng(0).permutation(labelled)[:MOST])
+    note = (
+        f"{len(labels) - len(labelled)} of {len(labels)} samples have no label (-1, NaN or empty) and are "
+        "left out of the probes."
+    )
+    return probes(view[chosen], labels[chosen]), [note]

@@ -1,39 +1,58 @@
 """Representations of a user's own model: of two random views of each image of a folder."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from reprise.annex.diagnose.reading import state_dict
+from reprise.annex.diagnose import checkpoints, pictures
+from reprise.annex.diagnose.contents import words
 from reprise.datasets.augment import Views
-from reprise.datasets.folders import Files
 from reprise.datasets.imagenet import IMAGENET
 from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
 from reprise.numerics.streams import generator
 from reprise.storage.user_code import executed, explained
 
-IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".JPEG", ".JPG", ".PNG")
 LIBRARIES = ("torchvision", "timm")
 CHUNK = 64
 """Images whose views are made and encoded at a time."""
 HEADS = ("fc", "classifier", "heads", "head")
 """Names of torchvision's classifiers, which are left out."""
+Token = Literal["cls", "mean"]
+"""What represents an image among a transformer's tokens: the class token, or the mean of the patches'."""
 
 
 class Represented(NamedTuple):
     """Attributes:
     views: two matrices of shape [image, features].
-    labels: the folder of each image, counted from 0; None where all lie in one.
+    labels: the folder of each image, counted from 0; None where folders are no classes.
+    places: of each image among `pictures.found(folder).files`.
+    notes: sentences about what was left out or changed.
     """
 
     views: list[Float[np.ndarray, "image features"]]
     labels: Int[np.ndarray, " image"] | None
+    places: Int[np.ndarray, " image"]
+    notes: list[str]
+
+
+class Tokens(nn.Module):
+    """A transformer of timm, of which one token or the mean of several represents an image."""
+
+    def __init__(self, net: nn.Module, token: Token) -> None:
+        super().__init__()
+        self.net, self.token = net, token
+
+    def forward(self, images: Float[Tensor, "image 3 size size"]) -> Float[Tensor, "image features"]:
+        tokens = self.net.forward_features(images)
+        patches = tokens[:, self.net.num_prefix_tokens :]  # behind the class token and registers
+        pooled = tokens[:, 0] if self.token == "cls" else patches.mean(1)
+        return self.net.fc_norm(pooled) if hasattr(self.net, "fc_norm") else pooled
 
 
 def is_model(name: str) -> bool:
@@ -42,28 +61,43 @@ def is_model(name: str) -> bool:
     return before.endswith(".py") or before in LIBRARIES or name.endswith(".py")
 
 
-def model(name: str, weights: Path | None) -> nn.Module:
+def model(name: str, weights: str | None, token: Token | None = None) -> tuple[nn.Module, str]:
     """Builds a model, in evaluation mode.
 
     Args:
         name: `path/model.py:build`, a function without arguments or a module; or `torchvision:NAME` or
             `timm:NAME`, without their classifiers.
-        weights: of a state dict, for a library's model with or without its classifier; by default those that
-            the function gives, random for the libraries.
+        weights: `FILE` or `FILE:PREFIX` of weights, as for `checkpoints.load`; by default those that the
+            function gives, random for the libraries.
+        token: of a transformer of timm; by default what timm takes.
+
+    Returns:
+        The model, and a note on its weights.
 
     Raises:
-        RepriseError: if it cannot be built, is no module, or the weights do not fit.
+        RepriseError: if it cannot be built, is no module, has no tokens, or the weights do not fit.
     """
     source, _, function = name.rpartition(":")
     if source in LIBRARIES:
         net = _from_library(source, function)
+        note = "Random weights: without --weights, a library's model is untrained."
     elif not source:
         raise RepriseError(f"{name}: name the function that builds the model, as in {name}:build")
     else:
         net = _from_file(name, Path(source), function)
+        note = f"Weights as {function} gives them."
     if weights:
-        _load(net, weights, left_out=HEADS if source in LIBRARIES else ())
-    return net.eval()
+        note = checkpoints.load(net, weights)
+    if token:
+        has_class = getattr(net, "cls_token", None) is not None
+        if source != "timm" or not hasattr(net, "num_prefix_tokens") or (token == "cls" and not has_class):
+            raise RepriseError(
+                f"{name} --tokens {token}: only for transformers of timm that have such tokens; let a model "
+                "of your own return the token"
+            )
+        net = Tokens(net, token)
+        note += f" An image is represented by its {'class token' if token == 'cls' else 'mean patch token'}."
+    return net.eval(), note
 
 
 @torch.no_grad()
@@ -74,6 +108,7 @@ def represent(
     recipe: str = "simclr_imagenet",
     size: int = 224,
     samples: int = 2000,
+    skip_bad: bool = False,
     progress: Callable[[int, int, str], None] = lambda done, total, what: None,
 ) -> Represented:
     """Representations of two random views of each image, normalised as for ImageNet.
@@ -83,6 +118,7 @@ def represent(
         folder: of images, at any depth; the folders directly in it are their classes.
         recipe: a name in `datasets.recipes.RECIPES`.
         samples: at most as many images, drawn at random with a fixed seed.
+        skip_bad: whether images that cannot be decoded are left out.
         progress: called with (images done, all images, what is done).
 
     Raises:
@@ -91,24 +127,60 @@ def represent(
     """
     if recipe not in RECIPES:
         raise RepriseError(f"unknown recipe '{recipe}'; allowed: {', '.join(RECIPES)}")
-    if not folder.is_dir():
-        raise RepriseError(f"{folder}: no such folder of images")
-    files = sorted(file for file in folder.rglob("*") if file.suffix in IMAGES and file.is_file())
-    if not files:
-        raise RepriseError(f"{folder}: no image in it; expected files that end in {', '.join(IMAGES[:7])}")
-    chosen = np.random.default_rng(0).permutation(len(files))[:samples]
-    files = [files[index] for index in sorted(chosen)]
-    images, views = Files(files, size), Views(RECIPES[recipe], IMAGENET.normalisation)
-    numbers = views.draw(len(files), generator(0, "views of diagnose"))
-    parts = []
-    for index in torch.arange(len(files)).split(CHUNK):
-        both = views.of(images, index, numbers[:, index])
-        parts.append(torch.stack([_checked(net, view) for view in both]))
-        progress(int(index[-1]) + 1, len(files), "images")
-    z = torch.cat(parts, 1)
-    classes, labels = np.unique([file.relative_to(folder).parts[0] for file in files], return_inverse=True)
-    in_classes = all(len(file.relative_to(folder).parts) > 1 for file in files) and len(classes) > 1
-    return Represented([view.numpy() for view in z], labels if in_classes else None)
+    found = pictures.found(folder)
+    chosen = sorted(np.random.default_rng(0).permutation(len(found.files))[:samples].tolist())
+    views = Views(RECIPES[recipe], IMAGENET.normalisation)
+    numbers = views.draw(len(chosen), generator(0, "views of diagnose"))
+    parts: list[Tensor] = []
+    kept: list[int] = []
+    bad: list[str] = []
+    scaled = 0
+    for index in torch.arange(len(chosen)).split(CHUNK):
+        pixels, rows = [], []
+        for row in index.tolist():
+            file = found.files[chosen[row]]
+            try:
+                picture = pictures.picture(file, size)
+            except RepriseError:
+                if not skip_bad:
+                    raise
+                bad.append(str(file.relative_to(folder)))
+                continue
+            pixels.append(picture.pixels)
+            rows.append(row)
+            scaled += picture.scaled
+        if rows:
+            both = views.made(torch.stack(pixels), numbers[:, rows])
+            parts.append(torch.stack([_checked(net, view) for view in both]))
+            kept += [chosen[row] for row in rows]
+        progress(int(index[-1]) + 1, len(chosen), "images")
+    if not parts:
+        raise RepriseError(f"{folder}: none of {len(chosen)} images can be decoded; copy them again")
+    labels, note = _classes([found.files[place].relative_to(folder) for place in kept])
+    counts = {
+        "Hidden files and folders, skipped": found.hidden,
+        f"Images left out that cannot be decoded ({checkpoints.listed(bad)})": len(bad),
+        "Images of more than 8 bits, each scaled from its own lowest and highest value": scaled,
+    }
+    notes = [f"{what}: {count}." for what, count in counts.items() if count]
+    matrices = [view.numpy() for view in torch.cat(parts, 1)]
+    return Represented(matrices, labels, np.array(kept), notes + ([note] if note else []))
+
+
+def _classes(files: list[Path]) -> tuple[Int[np.ndarray, " image"] | None, str]:
+    """The folder of each image, counted from 0; or None, and why folders are no classes.
+
+    Args:
+        files: relative to the folder of all images.
+    """
+    names, labels = np.unique([file.parts[0] for file in files], return_inverse=True)
+    if not any(len(file.parts) > 1 for file in files) or len(names) == 1:
+        return None, ""
+    if any(len(file.parts) == 1 for file in files):
+        return None, "No probes: some images lie in no folder, which would be their class."
+    if len(names) > len(files) / 2:
+        return None, f"No probes: {len(names)} folders of {len(files)} images are no classes."
+    return labels, ""
 
 
 def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
@@ -116,7 +188,7 @@ def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
         output = net(images)
     except Exception as error:  # whatever a user's network raises
         raise RepriseError(
-            f"the model fails on images of shape {list(images.shape)}: {type(error).__name__}: {_line(error)}"
+            f"the model fails on images of shape {list(images.shape)}: {type(error).__name__}: {words(error)}"
         ) from None
     if not isinstance(output, Tensor):
         raise RepriseError(
@@ -144,7 +216,7 @@ def _from_library(library: str, name: str) -> nn.Module:
     except ImportError:
         raise RepriseError(f"{library}:{name}: {library} is not installed; pip install {library}") from None
     except Exception as error:  # unknown names, of which each library has its own
-        raise RepriseError(f"{library}:{name}: {library} builds no such model: {_line(error)}") from None
+        raise RepriseError(f"{library}:{name}: {library} builds no such model: {words(error)}") from None
     for head in HEADS:
         if hasattr(net, head):
             setattr(net, head, nn.Identity())
@@ -166,35 +238,3 @@ def _from_file(name: str, file: Path, function: str) -> nn.Module:
             f"model '{name}': {function}() returns a {type(net).__name__}; expected a torch.nn.Module"
         )
     return net
-
-
-def _load(net: nn.Module, weights: Path, left_out: Collection[str]) -> None:
-    expected = net.state_dict()
-    tensors = {
-        key: value
-        for key, value in state_dict(weights).items()
-        if key in expected or key.partition(".")[0] not in left_out
-    }
-    missing, unknown = (
-        [key for key in expected if key not in tensors],
-        [k for k in tensors if k not in expected],
-    )
-    if missing or unknown:
-
-        def listed(keys: list[str]) -> str:
-            return ", ".join(keys[:3]) + (f" and {len(keys) - 3} more" if len(keys) > 3 else "")
-
-        problems = [f"lacks {listed(missing)}"] if missing else []
-        problems += [f"has {listed(unknown)}, which the model lacks"] if unknown else []
-        raise RepriseError(f"{weights}: does not fit the model: {'; '.join(problems)}; rename the keys")
-    for key, value in expected.items():
-        if tensors[key].shape != value.shape:
-            raise RepriseError(
-                f"{weights}: does not fit the model: {key} has shape {list(tensors[key].shape)}; the model's "
-                f"has {list(value.shape)}"
-            )
-    net.load_state_dict(tensors)
-
-
-def _line(error: Exception) -> str:
-    return str(error).splitlines()[0][:200] if str(error) else "no message"

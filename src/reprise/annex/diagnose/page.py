@@ -79,7 +79,8 @@ def text(diagnosis: Diagnosis) -> str:
         for row in rows.to_dict("records")
     ]
     shape = f"{diagnosis.sample.count:,} samples, {diagnosis.sample.mean.shape[1]:,} dimensions"
-    head = [f"{diagnosis.title}: {shape}", f"{diagnosis.verdict.word}: {diagnosis.verdict.reason}", ""]
+    head = [f"{diagnosis.title}: {shape}", f"{diagnosis.verdict.word}: {diagnosis.verdict.reason}"]
+    head += [*diagnosis.notes, ""]
     foot = [
         "",
         f"The last three columns: {diagnosis.layer}s of networks that Reprise trained, for comparison.",

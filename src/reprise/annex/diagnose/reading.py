@@ -1,6 +1,8 @@
 """Embeddings and labels from files. Nothing in a file is executed."""
 
-import warnings
+import csv
+import io
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +11,14 @@ import torch
 from jaxtyping import Float, Int
 from numpy import ndarray as Array
 
+from reprise.annex.diagnose.checkpoints import listed, split
+from reprise.annex.diagnose.contents import content, kind, leaves, missing, not_loaded, words
 from reprise.errors import RepriseError
 
-SUFFIXES = (".npy", ".npz", ".safetensors", ".pt", ".pth")
+TABLES = (".csv", ".tsv")
+"""Endings of text with columns; in other text, a line is a label."""
+NONE = -1
+"""The class of a sample without a label."""
 
 
 def embeddings(name: str) -> Float[Array, "sample dim"]:
@@ -21,6 +28,9 @@ def embeddings(name: str) -> Float[Array, "sample dim"]:
         RepriseError: if the file is missing, of another kind or damaged, holds several arrays and no key
             chooses one, or its array is not a matrix of real numbers.
     """
+    if not split(name)[0].is_file():
+        hint = "a model is path/model.py:build, torchvision:NAME or timm:NAME"
+        raise RepriseError(f"{missing(split(name)[0])}; {hint}")
     values = _array(name)
     if values.ndim != 2:
         hint = {
@@ -37,20 +47,19 @@ def embeddings(name: str) -> Float[Array, "sample dim"]:
 
 
 def labels(name: str, samples: int) -> Int[Array, " sample"]:
-    """The classes in `FILE` or `FILE:key`, one for each sample; numbers or names, also one per line of a text
-    file.
+    """The classes in `FILE` or `FILE:key`, one for each sample: numbers or names in an array; in text, one a
+    line; in `.csv` and `.tsv`, the column `key`.
 
     Returns:
-        Classes counted from 0.
+        Classes counted from 0; `NONE` where the label is -1, NaN or empty.
 
     Raises:
-        RepriseError: as `embeddings`; also if there are not as many labels as samples, or only one class.
+        RepriseError: as `embeddings`; also if there are not as many labels as samples, only one class, more
+            classes than half the labels, or several columns and no key chooses one.
     """
-    file = Path(name)
-    if file.suffix in (".txt", ".csv"):
-        if not file.is_file():
-            raise _missing(file)
-        values = np.array(file.read_text(encoding="utf-8", errors="replace").split())
+    file, key = split(name)
+    if file.is_file() and kind(file) is None:
+        values = _text(file, key, samples)
     else:
         values = _array(name)
     if values.shape != (samples,):
@@ -58,48 +67,120 @@ def labels(name: str, samples: int) -> Int[Array, " sample"]:
             f"{name}: labels of shape {list(values.shape)} for {samples} samples; expected [{samples}], one "
             "label for each row"
         )
-    classes, indices = np.unique(values, return_inverse=True)
+    if values.dtype.kind not in "biufUS":
+        raise RepriseError(f"{name}: labels of type {values.dtype}; expected numbers or names")
+    if values.dtype.kind == "S":
+        values = np.char.decode(values, "utf-8", "backslashreplace")
+    is_label = np.array([not _is_none(value) for value in values])
+    classes, indices = np.unique(values[is_label], return_inverse=True)
+    count = int(is_label.sum())
     if len(classes) < 2:
-        raise RepriseError(f"{name}: all {samples} labels are {classes[0]}; probes need two classes or more")
-    return indices
-
-
-def state_dict(file: Path) -> dict[str, torch.Tensor]:
-    """The weights in a `.safetensors`, `.pt` or `.pth` file; a checkpoint's `state_dict` or `model` if it has
-    one.
-
-    Raises:
-        RepriseError: if the file is missing, damaged, of another kind, or holds no tensors.
-    """
-    if file.suffix not in (".safetensors", ".pt", ".pth"):
-        raise RepriseError(f"{file}: weights end in .safetensors, .pt or .pth")
-    content = _stored(file)
-    for key in ("state_dict", "model"):
-        content = (
-            content[key] if isinstance(content, dict) and isinstance(content.get(key), dict) else content
-        )
-    tensors = _tensors(content)
-    if not tensors:
+        found = f"all {count} labels are {classes[0]}" if count else "no sample has a label"
+        raise RepriseError(f"{name}: {found}; probes need two classes or more")
+    if len(classes) > count / 2:
         raise RepriseError(
-            f"{file}: holds no weights; expected a state dict, as torch.save(model.state_dict())"
+            f"{name}: {len(classes)} classes among {count} labels, as {listed([*map(str, classes)])}; probes "
+            "need at least two samples of a class on average; is it an index, or a quantity?"
         )
-    return tensors
+    every = np.full(samples, NONE)
+    every[is_label] = indices
+    return every
+
+
+def _is_none(value: Any) -> bool:
+    text = str(value).strip()
+    try:
+        return not text or float(text) == NONE or math.isnan(float(text))
+    except ValueError:  # a name
+        return False
+
+
+def _text(file: Path, column: str | None, samples: int) -> Array:
+    text = file.read_bytes().decode("utf-8-sig", errors="backslashreplace")
+    if file.suffix.lower() in TABLES:
+        return np.array(_column(file, text, column, samples))
+    if column is not None:
+        raise RepriseError(f"{file}: only {' and '.join(TABLES)} have columns; leave out ':{column}'")
+    lines = [line.strip() for line in io.StringIO(text, newline=None)]
+    while len(lines) > samples and not lines[-1]:
+        lines.pop()
+    if len(lines) != samples:
+        raise RepriseError(
+            f"{file}: {len(lines)} lines for {samples} samples; expected one label a line and no header, in "
+            "the samples' order, with an empty line for no label"
+        )
+    return np.array(lines)
+
+
+def _column(file: Path, text: str, column: str | None, samples: int) -> list[str]:
+    """A column of a table, which has a line for each sample, and may have a header."""
+    first = text.partition("\n")[0]
+    try:
+        cells = list(csv.reader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=first.count)))
+    except csv.Error as error:
+        raise RepriseError(f"{file}: no table: {error}; close its quotation marks") from None
+    rows = [[cell.strip() for cell in row] or [""] for row in cells] or [[""]]
+    while len(rows) > samples and not any(rows[-1]):
+        rows.pop()
+    width = len(rows[0])
+    if uneven := [number for number, row in enumerate(rows, 1) if len(row) != width]:
+        raise RepriseError(f"{file}: line {uneven[0]} has {len(rows[uneven[0] - 1])} cells, line 1 {width}")
+    has_header = len(rows) == samples + 1
+    columns = [list(values) for values in zip(*rows[has_header:], strict=True)]
+    names = rows[0] if has_header else [str(number) for number in range(1, width + 1)]
+    count = len(rows) - (has_header or _looks_like_a_header(rows, column))
+    if count != samples:
+        raise RepriseError(
+            f"{file}: {count} labels for {samples} samples; expected a line for each sample, in their order"
+        )
+    marked = [
+        f"{name or 'without a name'}{' (an index)' if _is_index(values) else ''}"
+        for name, values in zip(names, columns, strict=True)
+    ]
+    if column is None and width > 1:
+        raise RepriseError(f"{file}: {width} columns: {listed(marked)}; name one, as in {file}:{names[-1]}")
+    if column is not None and column not in names:
+        raise RepriseError(f"{file}: no column '{column}'; it has {listed(marked)}")
+    chosen = names.index(column) if column is not None else 0
+    if _is_index(columns[chosen]):
+        raise RepriseError(f"{file}: column '{names[chosen]}' counts the samples, and is no label")
+    if has_header and (_is_number(names[chosen]) or names[chosen] in columns[chosen]):
+        raise RepriseError(f"{file}: {len(rows)} labels for {samples} samples; the first is no header")
+    return columns[chosen]
+
+
+def _looks_like_a_header(rows: list[list[str]], column: str | None) -> bool:
+    """Whether the first of as many lines as samples names the columns, so that one sample has no line."""
+    columns = list(zip(*rows, strict=True))
+    above_numbers = any(not _is_number(cells[0]) and all(map(_is_number, cells[1:])) for cells in columns)
+    return above_numbers or (column in rows[0] and not _is_number(str(column)))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_index(cells: list[str]) -> bool:
+    return any(cells == [str(number + start) for number in range(len(cells))] for start in (0, 1))
 
 
 def _array(name: str) -> Array:
-    file, key = _split(name)
-    if file.suffix not in SUFFIXES:
-        raise RepriseError(
-            f"{file}: unknown kind of file '{file.suffix}'; expected {', '.join(SUFFIXES)}, or a model: "
-            "path/model.py:build"
-        )
-    content = _stored(file)
-    if not isinstance(content, dict):
-        if key:
-            raise RepriseError(f"{file}: holds one array and no keys; leave out ':{key}'")
-        return _numbers(name, content)
-    named = {name: value for name, value in content.items() if isinstance(value, np.ndarray | torch.Tensor)}
-    shapes = ", ".join(f"{name} {list(value.shape)}" for name, value in list(named.items())[:8]) or "none"
+    file, key = split(name)
+    if not file.is_file():
+        raise missing(file)
+    found = content(file, "arrays")
+    named = {
+        ".".join(path): value for path, value in leaves(found) if isinstance(value, np.ndarray | torch.Tensor)
+    }
+    if not named:
+        raise not_loaded(file, found, "arrays") or RepriseError(f"{file}: holds no array and no tensor")
+    shapes = listed([f"{name} {list(value.shape)}" for name, value in named.items()])
+    if "" in named and key:
+        raise RepriseError(f"{file}: holds one array and no keys; leave out ':{key}'")
     if key and key not in named:
         raise RepriseError(f"{file}: has no array '{key}'; it holds: {shapes}")
     if not key and len(named) != 1:
@@ -107,52 +188,17 @@ def _array(name: str) -> Array:
     return _numbers(name, named[key or next(iter(named))])
 
 
-def _numbers(name: str, value: Any) -> Array:
+def _numbers(name: str, value: Array | torch.Tensor) -> Array:
     if isinstance(value, torch.Tensor):
         try:
             value = value.detach().cpu()
             return (value.float() if value.is_floating_point() and value.itemsize < 4 else value).numpy()
         except (RuntimeError, TypeError) as error:  # sparse, on no device, conjugated
-            kind = f"{value.dtype}, {value.layout}, on {value.device}"
-            raise RepriseError(f"{name}: this tensor ({kind}) is no array: {error}") from None
-    if isinstance(value, np.ndarray):
-        return value
-    raise RepriseError(f"{name}: holds a {type(value).__name__}; expected an array or a tensor")
-
-
-def _split(name: str) -> tuple[Path, str]:
-    """A file and the key after the colon, if there is one."""
-    before, _, key = name.rpartition(":")
-    return (Path(before), key) if before and Path(before).suffix in SUFFIXES else (Path(name), "")
-
-
-def _stored(file: Path) -> Any:
-    """What a file holds: an array, or arrays by key."""
-    if not file.is_file():
-        raise _missing(file)
-    try:
-        if file.suffix == ".npy":
-            return np.load(file, mmap_mode="r", allow_pickle=False)
-        if file.suffix == ".npz":
-            with np.load(file, allow_pickle=False) as archive:
-                return {key: archive[key] for key in archive.files}
-        if file.suffix == ".safetensors":
-            from safetensors.torch import load_file
-
-            return load_file(file)
-        with warnings.catch_warnings(action="ignore"):  # before it refuses, it warns of the pickle's version
-            return torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # each library has its own for what it cannot read
-        reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
-        remedy = "save plain arrays or tensors; pickled objects are refused, because reading one executes it"
-        raise RepriseError(f"{file}: cannot be read ({reason}); {remedy}") from None
-
-
-def _tensors(content: Any) -> dict[str, torch.Tensor]:
-    if not isinstance(content, dict):
-        return {}
-    return {key: value for key, value in content.items() if isinstance(value, torch.Tensor)}
-
-
-def _missing(file: Path) -> RepriseError:
-    return RepriseError(f"{file}: no such file in {file.absolute().parent}")
+            what = f"{value.dtype}, {value.layout}, on {value.device}"
+            raise RepriseError(f"{name}: this tensor ({what}) is no array: {words(error)}") from None
+    if value.dtype.kind == "V" and value.dtype.names is None:
+        raise RepriseError(
+            f"{name}: numbers of {value.itemsize} bytes whose type NumPy does not know, as of bfloat16; save "
+            "them as float32: numpy.save(FILE, array.astype('float32'))"
+        )
+    return value
