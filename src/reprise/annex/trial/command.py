@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--figure", action="append", metavar="ID",
-        help="this figure alone, in seconds (jing2022/fig06a); may be repeated",
+        help="this figure alone, in seconds: its id in any spelling; may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--against", type=lambda names: names.split(","), default=[], metavar="LOSSES",
