@@ -44,15 +44,25 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     return in_setting(read.experiment(experiment).tables(), settings)
 
 
-def draw(id: str, tier: str = "default") -> Any:
-    """Draws a figure (matplotlib Figure) or table (DataFrame) from result tables, for a notebook.
+def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str, ...] = ()) -> Any:
+    """Draws a figure (matplotlib Figure) or table (DataFrame), for a notebook: from result tables; or with a
+    loss, in seconds and in any folder, from networks that are trained now, at a reduced size.
 
     Args:
         id: in any spelling, of a figure or table, or of what has only one.
+        tier: as in `load`; not used with a loss.
+        loss: gets rows beside the published one: a function or `torch.nn.Module` of two views' embeddings,
+            each of shape [batch, dim], that returns a number; or `path/mine.py:my_loss(tau=.1)`.
+        against: published losses that get rows, too, such as `("vicreg", "simclr")`.
 
     Raises:
-        RepriseError: as in `load`.
+        RepriseError: as in `load`; with a loss, if the figure takes none or takes longer, or if this is no
+            loss or fails in training.
     """
+    if loss is not None:
+        from reprise.annex.trial.figures import with_loss
+
+        return with_loss(id, loss, against)
     from reprise.engine import ids
     from reprise.engine.draw import Drawing
     from reprise.ledger import recorded

@@ -8,7 +8,7 @@ import pytest
 
 from reprise.annex.diagnose import moments
 from reprise.annex.diagnose.measures import MEASURES, observe
-from reprise.annex.diagnose.moments import sums
+from reprise.annex.diagnose.moments import gather
 
 VARIANCES = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.03])
 SHARES = VARIANCES / VARIANCES.sum()
@@ -39,7 +39,7 @@ def observed():
         for _ in range(RUNS):
             first, other = rng.normal(size=(2, SAMPLES, len(VARIANCES))) * np.sqrt(VARIANCES)
             second = MIX * first + np.sqrt(1 - MIX**2) * other
-            runs.append({each.measure.name: each for each in observe(sums([first, second], ["a", "b"]))})
+            runs.append({each.measure.name: each for each in observe(gather([first, second], ["a", "b"]))})
     return runs
 
 
@@ -63,7 +63,7 @@ def test_sorted_samples_have_the_same_intervals():
     rng = np.random.default_rng(0)
     z = rng.normal(size=(1000, 4)) + np.repeat(np.eye(10)[:, :4] * 5, 100, axis=0)
     shuffled = z[rng.permutation(1000)]
-    for one, other in zip(observe(sums([z], ["a"])), observe(sums([shuffled], ["a"])), strict=True):
+    for one, other in zip(observe(gather([z], ["a"])), observe(gather([shuffled], ["a"])), strict=True):
         if one.high > one.low:
             assert (one.high - one.low) < 4 * (other.high - other.low)
 
@@ -77,7 +77,7 @@ def test_every_diagnostic_has_a_sentence_an_equation_and_a_source():
 
 def test_intervals_stay_in_the_range():
     z = np.random.default_rng(0).normal(size=(60, 50))
-    for each in observe(sums([z, z], ["a", "b"])):
+    for each in observe(gather([z, z], ["a", "b"])):
         low, high = each.measure.range
         assert np.isnan(each.low) or low <= each.low <= each.high <= high
 

@@ -5,7 +5,7 @@ import pytest
 
 from reprise.annex.diagnose import reference
 from reprise.annex.diagnose.measures import MEASURES, observe
-from reprise.annex.diagnose.moments import sums
+from reprise.annex.diagnose.moments import gather
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import judged, verdict
 
@@ -15,7 +15,7 @@ def embeddings(scales, mean=0.0, samples=500, seed=0):
 
 
 def word(*views):
-    return verdict(observe(sums(list(views), ["a", "b"][: len(views)]))).word
+    return verdict(observe(gather(list(views), ["a", "b"][: len(views)]))).word
 
 
 @pytest.mark.parametrize(

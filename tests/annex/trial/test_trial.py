@@ -1,19 +1,28 @@
-"""`reprise try`: a copy of a published loss gives its numbers; the page holds the ranks and every figure; a
-mistake is one line."""
+"""`reprise try`: a copy of a published loss gives its numbers; the page holds what tells a loss from others,
+and every figure; a mistake is one line."""
 
+import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
+from matplotlib.text import Text
+from torch import nn
 
-from reprise.annex.trial import baselines, figures, page
+import reprise
+from reprise.annex.progress import in_stages, of_tasks, parts
+from reprise.annex.trial import baselines, figures, given, page
 from reprise.annex.trial.comparison import Standings, compared
+from reprise.annex.trial.given import Given
 from reprise.cli import main
 from reprise.contract.experiment import Context
 from reprise.contract.settings import replaced
 from reprise.engine import registry
+from reprise.errors import RepriseError
 
 ROOT = Path(__file__).parents[3]
 
@@ -39,7 +48,29 @@ def in_place(z1, z2):
 
 def per_sample(z1, z2):
     return (z1 - z2).square().mean(1)
+
+
+def scaled(z1, z2, tau=1.0):
+    return copied(z1, z2) * tau
+
+
+class Prototypes(torch.nn.Module):
+    def __init__(self, tau=1.0):
+        super().__init__()
+        self.tau = torch.nn.Parameter(torch.tensor(tau) + 0 * torch.randn(()))
+
+    def forward(self, z1, z2):
+        return self.tau * copied(z1, z2)
+
+
+built = Prototypes(0.5)
+
+
+def broken(z1, z2, tau):
+    return tau / 0
 """
+COPIED = Given("mine.py:copied", "copied")
+SMALL = {"steps": 8, "long_steps": 8, "samples": 64, "seeds": 2}
 
 
 @pytest.fixture
@@ -51,8 +82,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_copy_of_a_published_loss_gives_its_numbers(folder):
-    context = Context(root=folder, setting="mine.py:copied", objective="mine.py:copied")
-    copied = compared("mine.py:copied", context)
+    copied = compared(COPIED, folder, lambda share: None, [])
     assert copied.learning_rate == 0.005
     assert copied.has_learned
     standing = copied.standing("representation")
@@ -107,20 +137,32 @@ def comparison():
     return of_objective
 
 
-def test_the_page_holds_the_ranks_and_every_figure(folder, monkeypatch, capsys, comparison):
-    monkeypatch.setattr("reprise.annex.trial.comparison.compared", lambda loss, context: comparison("frossl"))
+@pytest.fixture
+def small(monkeypatch):
+    """Every quick experiment in less than seconds."""
     sizes = {
         "long_steps": 4, "samples": 64, "seeds": 2, "seeds_compared": 2, "epochs": 0.02, "trace_every": 5,
         "images": 256,
     }  # fmt: skip
-    small = []
+    found = []
     for experiment, quick in figures.quick_experiments():
         fields = experiment.params.model_fields
         steps = {"steps": 20 if "trace_every" in fields else 4} if "steps" in fields else {}
         smaller = {name: size for name, size in sizes.items() if name in fields} | steps
         smaller |= {"data_set": "digits"} if "epochs" in fields else {}  # has fewer images
-        small.append((experiment, replace(quick, changes={**quick.changes, **smaller})))
-    monkeypatch.setattr(figures, "quick_experiments", lambda: small)
+        found.append((experiment, replace(quick, changes={**quick.changes, **smaller})))
+    monkeypatch.setattr(figures, "quick_experiments", lambda: found)
+
+
+def shown(html):
+    """The titles of a page's figures."""
+    return re.findall("<h3>(.*)</h3>", html)
+
+
+def test_the_page_holds_what_tells_a_loss_from_others_and_every_figure(
+    folder, monkeypatch, small, capsys, comparison
+):
+    monkeypatch.setattr("reprise.annex.trial.comparison.compared", lambda *arguments: comparison("frossl"))
     assert main(["try", "mine.py:copied", "--to", "here"]) == 0
     printed = capsys.readouterr().out
     assert "representations healthy" in printed
@@ -131,20 +173,200 @@ def test_the_page_holds_the_ranks_and_every_figure(folder, monkeypatch, capsys, 
     assert len(table.columns) == 22
     np.testing.assert_array_equal(table["copied"], table["FroSSL"])
     html = (folder / "here" / page.PAGE).read_text()
-    names = (
-        "ours, Figure 1",
-        "ours, Figure 2",
-        "ours, Figure 4",
-        "jing2022, Figure 2",
-        "jing2022, Figure 7b",
-    )
-    names += ("jing2022, Figure 6a", "jing2022, Figure 6b", "skean2024, Figure 3", "tian2023, Figure 9")
-    for name in names:
-        assert f"<h3>{name}</h3>" in html
-    assert html.count("<svg") == len(names)
+    ours = ["ours, Figure 1", "ours, Figure 2", "ours, Figure 4"]
+    theirs = ["jing2022, Figure 2", "jing2022, Figure 7b", "jing2022, Figure 6a", "jing2022, Figure 6b"]
+    theirs += ["skean2024, Figure 3", "tian2023, Figure 9"]
+    assert shown(html)[:3] == ours
+    assert sorted(shown(html)[3:]) == sorted(theirs)
+    assert html.count("<svg") == len(ours + theirs)
+    assert len(list((folder / "here").glob("*.svg"))) == len(theirs)
     assert "http" not in html.replace("http://www.w3.org", "").replace("http://purl.org", "").replace(
         "http://creativecommons.org", ""
     ).replace("https://matplotlib.org", "")
+
+
+def test_a_figure_alone_in_a_folder_without_anything_else(folder, small, capsys):
+    assert main(["try", "mine.py:scaled(tau=.01)", "--figure", "Jing2022 fig6a", "--against", "SimCLR"]) == 0
+    assert capsys.readouterr().out.splitlines() == ["trial/trial.html", "trial/jing2022-fig06a.svg"]
+    html = (folder / "trial" / page.PAGE).read_text()
+    assert shown(html) == ["jing2022, Figure 6a"]
+    assert {file.name for file in (folder / "trial").iterdir()} == {"trial.html", "jing2022-fig06a.svg"}
+    picture = (folder / "trial" / "jing2022-fig06a.svg").read_text()
+    assert picture in html
+    for label in ("scaled(tau=.01)", "SimCLR"):
+        assert f"<!-- {label}, L = 1 -->" in picture
+    assert "scaled_tau" not in picture
+
+
+@pytest.fixture
+def drawn_labels(folder, small):
+    """The losses that have rows in a figure of a notebook."""
+
+    def labels(*arguments, **named):
+        figure = reprise.draw("jing2022/fig06a", *arguments, **named)
+        texts = {text.get_text() for text in figure.findobj(Text)}
+        return {text.removesuffix(", L = 1") for text in texts if text.endswith(", L = 1")}
+
+    return labels
+
+
+def test_a_notebook_draws_with_a_function(drawn_labels):
+    def mine(z1, z2, power=2):
+        return (z1 - z2).abs().pow(power).mean()
+
+    assert drawn_labels(loss=partial(mine, power=3)) == {"mine(power=3)"}
+    assert drawn_labels(loss="mine.py:copied", against=("vicreg", "frossl")) == {"copied", "VICReg", "FroSSL"}
+    assert not given.OBJECTS
+
+
+def test_a_module_keeps_its_parameters(drawn_labels, capsys):
+    class Mine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.tau = nn.Parameter(torch.ones(()))
+
+        def forward(self, z1, z2):
+            return self.tau * (z1 - z2).square().mean()
+
+    own = Mine()
+    assert drawn_labels(loss=own) == {"Mine"}
+    assert own.tau.requires_grad
+    assert "Mine keeps its initial tau: the network alone is trained" in capsys.readouterr().err
+
+
+def test_objects_are_called_by_their_names(tmp_path):
+    for number, (loss, label) in enumerate(
+        ((np.mean, "mean"), (lambda z1, z2: z1, "loss"), (nn.Identity(), "Identity"))
+    ):
+        (tmp_path / str(number)).mkdir()
+        with given.named(loss, [], tmp_path / str(number)) as losses:
+            assert losses[0].label == label
+    for nothing in (3, nn.Identity):
+        with (
+            pytest.raises(RepriseError, match="expected a function of two views' embeddings"),
+            given.named(nothing, [], tmp_path),
+        ):
+            pass
+
+
+@pytest.mark.parametrize("figure", ["jing2022/fig06a", "jing2022/fig06b"])
+def test_a_figure_alone_does_without_what_it_does_not_show(folder, figure):
+    ((jing, quick, ids),) = figures.experiments([figure])
+    both = next(figures.experiments([]))[1]
+    assert ids == [figure]
+    assert quick.changes.keys() > both.changes.keys()
+    small = replace(quick, changes={**quick.changes, **SMALL})
+    found = figures.drawn(jing, small, ids, [COPIED], folder)
+    assert found[figure].picture
+
+
+@pytest.mark.parametrize(
+    ("written", "label"),
+    [
+        ("mine.py:copied", "copied"),
+        ("mine.py:scaled(tau=0.5)", "scaled(tau=0.5)"),
+        ("mine.py:Prototypes", "Prototypes"),
+        ("mine.py:Prototypes(tau=.5)", "Prototypes(tau=.5)"),
+        ("mine.py:built", "built"),
+    ],
+)
+def test_forms_of_a_loss(folder, written, label):
+    z1, z2 = torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0))
+    (folder / "files").mkdir()
+    with given.named(written, ["nt_xent"], folder / "files") as losses:
+        assert [loss.label for loss in losses] == [label, "nt_xent"]
+        value = figures.objectives.resolve(losses[0].name)(z1, z2)
+    own = {}
+    exec((folder / "mine.py").read_text(), own)
+    share = 0.5 if ".5" in written or "built" in written else 1.0
+    assert value == pytest.approx((share * own["copied"](z1, z2)).item())
+
+
+def test_a_published_loss_has_the_hyperparameters_of_the_comparison():
+    z1, z2 = torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0))
+    for name, label, value in (
+        ("simclr", "SimCLR", figures.objectives.nt_xent(z1, z2, temperature=0.2)),
+        ("Barlow Twins", "Barlow Twins", figures.objectives.barlow_twins(z1, z2, scale=0.1)),
+        ("nt_xent", "nt_xent", figures.objectives.nt_xent(z1, z2)),
+    ):
+        found, loss = given.published(name)
+        assert (found, loss(z1, z2)) == (label, value)
+    with pytest.raises(RepriseError, match=r"unknown loss 'vicregg'; did you mean 'vicreg'\? losses of two"):
+        given.published("vicregg")
+    assert given.baseline("BYOL") == "byol"
+    with pytest.raises(RepriseError, match=r"unknown objective 'nt_xent'; .*compared are: simclr"):
+        given.baseline("nt_xent")
+
+
+def test_a_loss_that_diverges_at_the_published_rate_has_a_lower_one(folder):
+    jing, quick = figures.quick_experiments()[0]
+    how = replace(quick, changes={"steps": 300, "long_steps": 300, "samples": 64, "seeds": 1})
+    made = figures.computed(jing, how, [COPIED], folder, lambda share: None)
+    assert made.notes == ["copied diverges at the published learning rate; it has 0.005."]
+    assert set(made.tables["spectrum"]["setting"]) == {"published", "mine.py:copied"}
+
+
+def test_a_published_loss_that_fails_is_left_out(folder):
+    (folder / "files").mkdir()
+    jing, quick = figures.quick_experiments()[0]
+    how = replace(quick, changes=SMALL)
+    with given.named("mine.py:copied", ["vicreg"], folder / "files") as losses:
+        given.OBJECTS[losses[1].name] = lambda z1, z2: z1.undefined
+        made = figures.computed(jing, how, losses, folder, lambda share: None)
+    assert len(made.notes) == 1
+    assert made.notes[0].startswith("VICReg is left out: ")
+    assert made.params.objective == ("mine.py:copied",)
+
+
+def test_one_bar_moves_forwards_to_its_end():
+    seen = []
+    first, second = parts(lambda done, total, what: seen.append((done / total, what)), {"a": 1.0, "b": 3.0})
+    context = of_tasks(Context(), {"x": 1.0, "y": 1.0}, first)
+    context.cached("x", lambda share: share(0.5))
+    context.cached("x", lambda share: pytest.fail("is computed once"))
+    context.cached("y", lambda share: context.cached("part of y", lambda share: None))
+    staged = in_stages(Context(), second)
+    for step in (0, 4, 8, 0, 8):
+        staged.progress(step, 8, "networks")
+    second(1.0)
+    shares = [share for share, _ in seen]
+    assert shares == sorted(shares)
+    assert shares[:2] == [0.062, 0.125]
+    assert shares[-1] == 1.0
+    assert [what for _, what in seen] == sorted(what for _, what in seen)
+
+
+def test_the_page_shows_what_learned(comparison):
+    found = comparison("frossl")
+    assert set(found.shown.methods) == {
+        "simclr", "infonce-other-view", "directclr", "mocov2", "vicreg", "barlow-twins", "frossl",
+    }  # fmt: skip
+    gains = page.left_out(found)
+    assert len(gains) == 13
+    assert max(gains.values()) < 15
+    assert list(gains.values()) == sorted(gains.values(), reverse=True)
+    against = replace(found, against=["byol"])
+    assert against.shown.methods == ("byol",)
+    assert "BYOL" not in page.left_out(against)
+
+
+@pytest.mark.parametrize("objective", ["frossl", "frossl-as-given", "vicreg", "simclr"])
+def test_no_row_says_nothing(comparison, objective):
+    trial = page.Trial([COPIED], comparison(objective), {})
+    count = len(comparison(objective).standing("representation").learned)
+    for layer, rows in trial.ranks.items():
+        standing = comparison(objective).standing(layer)
+        told, silent = page._said(rows)
+        assert len(told) + len(silent) == len(standing.diagnostics)
+        for name, row in told:
+            assert row.rank != f"1 to {count} of {count}"
+            assert row.rank or row.interval
+            if row.interval:
+                found = standing.interval("mine.py:copied", name)
+                others = standing.means.loc[
+                    [each for each in standing.learned if each != "mine.py:copied"], name
+                ]
+                assert not (found.low <= others.min() and others.max() <= found.high)
 
 
 def test_a_twin_of_an_objective_shares_its_ranks(comparison):
@@ -157,9 +379,9 @@ def test_a_twin_of_an_objective_shares_its_ranks(comparison):
 
 
 def test_what_did_not_learn_is_not_ranked(comparison):
-    trial = page.Trial(comparison("frossl-as-given"))
-    assert "not ranked" in trial.evidence
-    assert set(trial.ranks["representation"]["rank"]) == {page.NOT_RANKED}
+    trial = page.Trial([COPIED], comparison("frossl-as-given"), {})
+    assert "not ranked" in page.evidence(trial.comparison)
+    assert {row.rank for row in trial.ranks["representation"].values()} == {""}
 
 
 def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):
@@ -173,15 +395,6 @@ def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):
     }
 
 
-def test_a_loss_that_diverges_leaves_a_reason_for_the_figure(folder):
-    jing, quick = figures.quick_experiments()[0]
-    small = replace(quick, changes={"steps": 300, "long_steps": 300, "samples": 64, "seeds": 1})
-    drawn = figures.drawn(jing, small, "mine.py:copied", folder)
-    assert [figure.title for figure in drawn] == ["jing2022, Figure 6a", "jing2022, Figure 6b"]
-    assert all("mine.py:copied" in figure.failure and "diverged" in figure.failure for figure in drawn)
-    assert not any(figure.picture for figure in drawn)
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -190,10 +403,23 @@ def test_a_loss_that_diverges_leaves_a_reason_for_the_figure(folder):
         ("mine.py:absent", "defines no function 'absent'"),
         ("mine.py:in_place", "in place"),
         ("mine.py:per_sample", "shape [8]"),
+        (
+            "mine.py:scaled(taau=1)",
+            "mine.py:scaled(taau=1): TypeError: got an unexpected keyword argument 'taau'",
+        ),
+        ("mine.py:scaled(1)", "each with its name, as in my_loss(tau=.1)"),
+        ("mine.py:scaled(tau=x)", "each with its name"),
+        ("mine.py:broken(tau=1)", "objective 'broken(tau=1)': ZeroDivisionError: division by zero"),
+        ("mine.py:broken(tau=1)", "mine.py; tried with embeddings"),
+        ("mine.py:copied --figure fig99", "unknown figure or table 'fig99'"),
+        ("mine.py:copied --figure jing2022/fig04", "jing2022/fig04 needs more than seconds"),
+        ("mine.py:copied --figure skean2024/fig02", "skean2024/fig02 takes no other loss"),
+        ("mine.py:copied --figure jing2022/fig06a --against byol", "unknown loss 'byol'"),
+        ("mine.py:copied --against nothing", "unknown objective 'nothing'"),
     ],
 )
 def test_what_is_no_loss_is_one_line(folder, name, message, capsys):
-    assert main(["try", name]) == 2
+    assert main(["try", *name.split(" ")]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
     assert not (folder / "trial").exists()

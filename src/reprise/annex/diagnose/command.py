@@ -2,9 +2,11 @@
 
 import argparse
 import math
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reprise.annex.progress import parts
 from reprise.datasets.recipes import RECIPES
 from reprise.errors import RepriseError
 from reprise.notices import progress
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 HELP = (
     "measure embeddings or a model of yours: spectrum, ranks, alignment, probes; say whether they collapsed"
 )
+
+PATIENCE = 3.0
+"""Seconds of work without a bar."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
     """
     from reprise.annex.diagnose import models, page, reading
     from reprise.annex.diagnose.measures import observe
-    from reprise.annex.diagnose.moments import sums, whole
+    from reprise.annex.diagnose.moments import expected_seconds, gather
     from reprise.annex.diagnose.verdict import verdict
 
     names = options.files
@@ -94,13 +99,17 @@ def run(options: argparse.Namespace) -> None:
         views, notes = [reading.embeddings(name) for name in names], []
         labels = reading.labels(options.labels, len(views[0])) if options.labels else None
         title = " and ".join(names)
-    totals = sums(views, names)
-    observed = observe(totals)
+    samples, dim = views[0].shape
+    seconds = expected_seconds(samples, dim, len(views))
+    with progress("diagnose") if sum(seconds.values()) > PATIENCE else nullcontext(_silent) as bar:
+        while_read, while_observed = parts(bar, seconds)
+        gathered = gather(views, names, while_read)
+        observed = observe(gathered, while_observed)
     probed, unlabelled = _probed(views[0], labels)
     diagnosis = page.Diagnosis(
         title,
         options.layer,
-        whole(totals),
+        gathered.whole,
         observed,
         probed,
         verdict(observed),
@@ -110,6 +119,10 @@ def run(options: argparse.Namespace) -> None:
     print(page.text(diagnosis))
     for file in files:
         print(file)
+
+
+def _silent(done: int, total: int, what: str) -> None:
+    """A bar that is not shown."""
 
 
 def _of_model(options: argparse.Namespace) -> "tuple[list[Array], Array | None, list[str]]":

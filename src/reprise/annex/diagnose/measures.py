@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from reprise.annex.diagnose.moments import GROUPS, Sample, Sums, leave_one_out, whole
+from reprise.annex.diagnose.samples import GROUPS, Gathered, Sample
 from reprise.diagnostics.ranks import (
     alpha_req,
     collapsed_dimensions,
@@ -70,31 +70,35 @@ class Observed(NamedTuple):
     limit: float
 
 
-def observe(sums: Sums) -> list[Observed]:
+def observe(gathered: Gathered, progress: Callable[[float], None] = lambda share: None) -> list[Observed]:
     """All diagnostics that the views allow, with their intervals.
 
     The interval is value ± t s: s² = (g - 1) / g Σ (v_k - mean v)² over the values v_k without group k
     (the delete-a-group jackknife: Kott 2001, "The Delete-a-Group Jackknife"), t Student's with g - 1 degrees
     of freedom. It says how much the value would vary with other samples, as many of them; not how it would
     change with more samples, with which ranks grow.
+
+    Args:
+        progress: called with the share of the spectra that are known.
     """
-    sample = whole(sums)
-    applicable = _applicable(sample)
-    estimates = np.array([measure.value(sample, view) for measure, view in applicable])
-    # One sample at a time: each holds matrices of dim² numbers.
-    without = np.array([[m.value(part, view) for m, view in applicable] for part in leave_one_out(sums)])
-    return [
-        _observed(sample, measure, view, float(value), interval(value, others, measure))
-        for (measure, view), value, others in zip(applicable, estimates, without.T, strict=True)
+    found = values(gathered)
+    without = []
+    for done, part in enumerate(gathered.leave_one_out(), 1):
+        progress(done / (GROUPS + 1))
+        without.append([measure.value(part, view) for measure, view in _applicable(part)])
+    progress(1.0)
+    ends = [
+        interval(one.value, others, one.measure)
+        for one, others in zip(found, np.array(without).T, strict=True)
     ]
+    return [one._replace(low=low, high=high) for one, (low, high) in zip(found, ends, strict=True)]
 
 
-def values(sums: Sums) -> list[Observed]:
+def values(gathered: Gathered) -> list[Observed]:
     """All diagnostics that the views allow, without intervals, as they take ten further spectra."""
-    sample = whole(sums)
+    sample = gathered.whole
     return [
-        _observed(sample, measure, view, measure.value(sample, view), (math.nan, math.nan))
-        for measure, view in _applicable(sample)
+        _observed(sample, measure, view, measure.value(sample, view)) for measure, view in _applicable(sample)
     ]
 
 
@@ -108,12 +112,10 @@ def _applicable(sample: Sample) -> list[tuple[Diagnostic, int]]:
     ]
 
 
-def _observed(
-    sample: Sample, measure: Diagnostic, view: int, value: float, ends: tuple[float, float]
-) -> Observed:
+def _observed(sample: Sample, measure: Diagnostic, view: int, value: float) -> Observed:
     limit = {"plain": 1.0, "rank": sample.limit, "entropy": math.log(sample.limit)}[measure.scale]
     name = str(view + 1) if measure.views == "each" else "both"
-    return Observed(measure, name, value, *ends, limit)
+    return Observed(measure, name, value, math.nan, math.nan, limit)
 
 
 def interval(value: float, without: np.ndarray, measure: Diagnostic) -> tuple[float, float]:
@@ -136,18 +138,13 @@ def interval(value: float, without: np.ndarray, measure: Diagnostic) -> tuple[fl
 
 def _spread(sample: Sample, view: int) -> float:
     variance = sample.eigenvalues[view].sum()
-    square = variance + sample.mean[view].square().sum()
+    square = variance + sample.mean[view] @ sample.mean[view]
     return float((variance / square).sqrt()) if square > 0 else 0.0
 
 
 def _condition(sample: Sample, view: int) -> float:
     values = sample.singular_values[view]
     return float(values[0] / values[-1]) if values[0] > 0 else math.nan
-
-
-def _off_diagonal(sample: Sample, view: int) -> float:
-    c, dim = sample.correlation, len(sample.correlation)
-    return float(((c.square().sum() - c.diagonal().square().sum()) / (dim * (dim - 1))).clamp_min(0).sqrt())
 
 
 JING = "Jing et al. 2022, Understanding Dimensional Collapse in Contrastive SSL"
@@ -250,7 +247,7 @@ MEASURES = (
     ),
     Diagnostic(
         "uniformity",
-        lambda sample, view: float(sample.potential[view].log()),
+        lambda sample, view: math.log(sample.potential[view]),
         "Log of the mean potential of pairs on the unit sphere: -4 if pairs are orthogonal, 0 if all are "
         "one point; lower is more uniform.",
         "log mean exp(-2 |u_i - u_j|²), u = z / |z|",
@@ -288,7 +285,7 @@ MEASURES = (
     ),
     Diagnostic(
         "cross-view correlation",
-        lambda sample, view: float(sample.correlation.diagonal().mean()),
+        lambda sample, view: float(sample.correlation.same.mean()),
         "Correlation of a dimension with itself in the other view, averaged: 1 if the views' differences "
         "leave it unchanged.",
         "mean C_ii",
@@ -298,7 +295,7 @@ MEASURES = (
     ),
     Diagnostic(
         "redundancy",
-        _off_diagonal,
+        lambda sample, view: sample.correlation.others,
         "Correlation of different dimensions across the views, root mean square: 0 if each says something "
         "else.",
         "√(mean C_ij²), i ≠ j",

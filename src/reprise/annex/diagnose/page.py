@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from reprise.annex.diagnose import reference
 from reprise.annex.diagnose.classes import Probed
 from reprise.annex.diagnose.measures import LEFT_OUT, Observed
-from reprise.annex.diagnose.moments import GROUPS, Sample
+from reprise.annex.diagnose.samples import GROUPS, Sample
 from reprise.annex.diagnose.verdict import RULE, CollapseState
 from reprise.evidence.comparison import COLLAPSED
 from reprise.plotting.style import colors, styled
@@ -73,12 +73,12 @@ def text(diagnosis: Diagnosis) -> str:
             row["diagnostic"],
             row["view"],
             number(row["value"]),
-            _interval(row["low"], row["high"]),
-            *(_interval(row[f"{state}, lowest"], row[f"{state}, highest"]) for state in reference.STATES),
+            interval(row["low"], row["high"]),
+            *(interval(row[f"{state}, lowest"], row[f"{state}, highest"]) for state in reference.STATES),
         )
         for row in rows.to_dict("records")
     ]
-    shape = f"{diagnosis.sample.count:,} samples, {diagnosis.sample.mean.shape[1]:,} dimensions"
+    shape = f"{diagnosis.sample.count:,} samples, {diagnosis.sample.dim:,} dimensions"
     head = [f"{diagnosis.title}: {shape}", f"{diagnosis.verdict.word}: {diagnosis.verdict.reason}"]
     head += [*diagnosis.notes, ""]
     foot = [
@@ -95,7 +95,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         RepriseError: if the folder cannot be written.
     """
     rows = table(diagnosis)
-    page = template("page.html.j2", interval=_interval, strip=_strip).render(
+    page = template("page.html.j2", interval=interval, strip=_strip).render(
         diagnosis=diagnosis,
         groups_of_rows=[part.to_dict("records") for _, part in rows.groupby("diagnostic", sort=False)],
         states=reference.STATES,
@@ -105,7 +105,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         left_out=LEFT_OUT,
         provenance=reference.provenance(),
         version=version(),
-        dimensions=diagnosis.sample.mean.shape[1],
+        dimensions=diagnosis.sample.dim,
     )
     files = {
         folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8"),
@@ -176,7 +176,7 @@ def _bands(each: Observed | str, layer: str) -> dict[str, float]:
     return ends
 
 
-def _interval(low: float, high: float) -> str:
+def interval(low: float, high: float) -> str:
     if math.isnan(low) or math.isnan(high):
         return "–"
     ends = number(low), number(high)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from reprise.annex.diagnose.classes import linear_accuracy, probes
 from reprise.annex.diagnose.measures import values
-from reprise.annex.diagnose.moments import sums
+from reprise.annex.diagnose.moments import gather
 from reprise.datasets.augment import Views, normalised
 from reprise.datasets.recipes import Normalisation, Recipe
 from reprise.diagnostics.probes import nearest_neighbours, representations
@@ -54,7 +54,7 @@ def of_embeddings(
 ) -> Iterator[dict[str, object]]:
     """One row a diagnostic of two views, or of the first: `diagnostic`, `value`, and `share`, the value over
     what the diagnostic's scale divides by."""
-    for each in values(sums(pair, LAYERS)):
+    for each in values(gather(pair, LAYERS)):
         if each.view != "2":
             yield {"diagnostic": each.measure.name, "value": each.value, "share": each.value / each.limit}
     for probe in probes(pair[0], labels):

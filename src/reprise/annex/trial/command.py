@@ -1,7 +1,6 @@
 """The command `reprise try`."""
 
 import argparse
-import re
 import tempfile
 from pathlib import Path
 
@@ -14,11 +13,23 @@ HELP = "train with a loss of yours; show it beside published ones and in figures
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of the command to its parser; imports no torch."""
     parser.add_argument(
-        "loss", metavar="LOSS", help="path/mine.py:my_loss, a function of two views' embeddings"
+        "loss",
+        metavar="LOSS",
+        help="path/mine.py:my_loss, a function of two views' embeddings, a class or a module; 'path/mine.py:"
+        "my_loss(tau=.1)' with arguments",
     )
     parser.add_argument(
+        "--figure", action="append", metavar="ID",
+        help="this figure alone, in seconds: its id in any spelling; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--against", type=lambda names: names.split(","), default=[], metavar="LOSSES",
+        help="published losses to show it with, such as vicreg,simclr: in the figure, or without one in the "
+        "comparison (default there: those that learned)",
+    )  # fmt: skip
+    parser.add_argument(
         "--to", type=Path, default=Path("trial"), metavar="FOLDER",
-        help="for trial.html and trial.csv (default: ./trial)",
+        help="for trial.html, trial.csv and the figures (default: ./trial)",
     )  # fmt: skip
 
 
@@ -26,33 +37,35 @@ def run(options: argparse.Namespace) -> None:
     """Runs the command.
 
     Raises:
-        RepriseError: if this is no loss, the folder cannot be written, or the loss fails or diverges in
-            training; then no file is written.
+        RepriseError: if this is no loss or no such figure, the folder cannot be written, or the loss fails or
+            diverges in training; then no file is written.
     """
     import torch
 
-    from reprise.annex.trial import figures, page
-    from reprise.annex.trial.comparison import compared
-    from reprise.contract.experiment import Context
-    from reprise.engine.loss_trial import try_loss
+    from reprise.annex.progress import parts
+    from reprise.annex.trial import comparison, figures, given, page
     from reprise.storage.store import writing
 
-    name = options.loss
-    if not re.fullmatch(r".+\.py:\w+", name):
-        raise RepriseError(f"'{name}': expected path/mine.py:my_loss")
-    try_loss(name)
-    with writing(options.to):  # before minutes of training
-        options.to.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder, progress("try") as report:
-        root, quick = Path(folder), figures.quick_experiments()
-        comparison = compared(name, Context(report, root=root, setting=name, objective=name))
-        drawn = []
-        for index, (experiment, how) in enumerate(quick):
-            report(index, len(quick), f"figures of {experiment.id}")
-            drawn += figures.drawn(experiment, how, name, root)
-    trial = page.Trial(comparison, drawn)
-    files = page.save(trial, options.to)
-    print(page.text(trial))
-    for file in files:
-        print(file)
+    experiments = [*figures.experiments([figures.found(each) for each in options.figure or ()])]
+    seconds = {f"figures of {experiment.id}": figures.SECONDS for experiment, *_ in experiments}
+    if not options.figure:
+        seconds["comparison"] = comparison.SECONDS
+    compared = [] if options.figure else [given.baseline(each) for each in options.against]
+    in_figures = options.against if options.figure else []
+    with tempfile.TemporaryDirectory() as files, given.named(options.loss, in_figures, Path(files)) as losses:
+        figures.tried(losses)
+        with writing(options.to):  # before minutes of training
+            options.to.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory() as folder, progress("try") as bar:
+            root, reports, standings = Path(folder), iter(parts(bar, seconds)), None
+            drawn: dict[str, figures.Drawn] = {}
+            for experiment, quick, ids in experiments:
+                drawn |= figures.drawn(experiment, quick, ids, losses, root, next(reports))
+            if options.figure and not any(each.picture for each in drawn.values()):
+                raise RepriseError(next(iter(drawn.values())).failure)
+            if not options.figure:
+                standings = comparison.compared(losses[0], root, next(reports), compared)
+        trial = page.Trial(losses, standings, drawn)
+        saved = page.save(trial, options.to)
+        print(*filter(None, [page.text(trial), *saved]), sep="\n")

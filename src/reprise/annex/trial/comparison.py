@@ -1,24 +1,29 @@
 """A tried loss in our comparison of objectives: its networks beside the baselines."""
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import cast
 
 import pandas as pd
 
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import WORDS, CollapseState, judged
-from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, tasks
+from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, needs, tasks
 from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
+from reprise.annex.progress import Report, of_tasks
 from reprise.annex.trial.baselines import DATA_SET, EXPERIMENT, baselines
-from reprise.contract.experiment import Context, Make, Tables
+from reprise.annex.trial.given import Given
+from reprise.contract.experiment import Context, Tables
 from reprise.contract.settings import replaced
 from reprise.engine import registry
 from reprise.errors import RepriseError
 
 ARTIFACTS = ("ours/representations", "ours/embeddings", "ours/toy_models")
+SECONDS = 120.0
+"""Of one core, for the networks of a loss."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +34,13 @@ class Standings:
         loss: its name, `mine.py:my_loss`.
         params: those of `EXPERIMENT`, on `DATA_SET` and the toy networks, with the loss as `objective`.
         own: the experiment's tables for the loss alone.
+        against: the baselines that are shown; by default those that learned.
     """
 
     loss: str
     params: Params
     own: Tables
+    against: Sequence[str] = ()
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -45,15 +52,24 @@ class Standings:
         """The best in pilots."""
         return float(self._on_images["learning_rate"].iloc[0])
 
-    @property
-    def gain(self) -> float:
+    def gain(self, objective: str) -> float:
         """As `ranking.gain`, on `DATA_SET`."""
-        return gain(self.tables, DATA_SET, self.loss, FIRST)
+        return gain(self.tables, DATA_SET, objective, FIRST)
 
     @property
     def has_learned(self) -> bool:
         """Whether it is ranked."""
         return has_learned(self.tables, DATA_SET, self.loss, FIRST)
+
+    @cached_property
+    def learned(self) -> list[str]:
+        """The baselines that learned."""
+        return [name for name in self.params.methods if has_learned(self.tables, DATA_SET, name, FIRST)]
+
+    @property
+    def shown(self) -> Params:
+        """The settings with the baselines that are shown alone."""
+        return self.params.model_copy(update={"methods": tuple(self.against or self.learned)})
 
     @property
     def verdicts(self) -> dict[str, CollapseState]:
@@ -80,40 +96,30 @@ class Standings:
         return rows[rows["task"] == DATA_SET]
 
 
-def compared(loss: str, context: Context) -> Standings:
+def compared(loss: Given, root: Path, report: Report, against: Sequence[str]) -> Standings:
     """Trains the loss as the baselines were trained, and measures its networks.
 
     Args:
-        loss: as in `objectives.resolve`.
+        root: a folder for trained networks.
+        against: as in `Standings`.
 
     Raises:
         RepriseError: if every network on images diverges, or the loss fails in training.
     """
     experiment = registry.experiment(EXPERIMENT)
-    changes = {"data_sets": (DATA_SET,), "objective": (loss,)}
+    changes = {"data_sets": (DATA_SET,), "objective": (loss.name,)}
     params = cast(Params, replaced(experiment.params(), changes))
-    names = [f"{context.setting}/{task}" for task in tasks(params, context.objective)]
-    own = experiment.compute()(params, replace(context, cached=_counted(names, context.progress)))
-    comparison = Standings(loss, params, {name: table.assign(setting=loss) for name, table in own.items()})
+    context = Context(root=root, setting=loss.name, objective=loss.name)
+    minutes = {
+        f"{loss.name}/{task}": needs(params, task, loss.name).minutes for task in tasks(params, loss.name)
+    }
+    own = experiment.compute()(params, of_tasks(context, minutes, report))
+    own = {name: table.assign(setting=loss.name) for name, table in own.items()}
+    comparison = Standings(loss.name, params, own, against)
     if own["probes"]["accuracy"].isna().all():
         raise RepriseError(
-            f"objective '{loss}': diverged with every seed at learning rate {comparison.learning_rate:g}, "
-            f"the best of {', '.join(map(str, params.learning_rates))}; scale the loss down"
+            f"objective '{loss.label}': diverged with every seed at learning rate "
+            f"{comparison.learning_rate:g}, the best of {', '.join(map(str, params.learning_rates))}; scale "
+            "the loss down"
         )
     return comparison
-
-
-def _counted(
-    names: Collection[str], progress: Callable[[int, int, str], None]
-) -> Callable[[str, Make], pd.DataFrame]:
-    """Computes tasks, and tells how many of these are done; others that they ask for are parts of them."""
-    done: set[str] = set()
-
-    def cached(name: str, make: Make) -> pd.DataFrame:
-        table = make(lambda share: None)
-        if name in names:
-            done.add(name)
-            progress(len(done), len(names), name)
-        return table
-
-    return cached

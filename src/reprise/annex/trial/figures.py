@@ -1,16 +1,35 @@
 """Figures of the papers that take a loss, at a reduced size, with a user's loss in rows of its own."""
 
-from collections.abc import Mapping, Sequence
+import importlib
+import importlib.util
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+from matplotlib.figure import Figure
+
+from reprise import objectives
 from reprise.annex.diagnose.page import svg
-from reprise.contract.experiment import BASE, Context, Quick, Tables, evaluate
+from reprise.annex.progress import Report, in_stages, of_tasks, parts
+from reprise.annex.trial.given import OBJECTS, Given, Loss, named, relabelled, worded
+from reprise.contract.experiment import BASE, Context, Plan, Quick, Tables, all_needs
 from reprise.contract.settings import Settings, replaced
-from reprise.engine import registry
+from reprise.engine import ids, registry
+from reprise.engine.loss_trial import try_loss
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
+from reprise.notices import progress
 from reprise.plotting.style import styled
+
+SECONDS = 20.0
+"""About what an experiment takes on one core, with one loss beside the published one."""
+SLOWER = (0.1, 0.01)
+"""Shares of the paper's learning rate, of which a loss that diverges has the first at which it does not."""
 
 
 class Drawn(NamedTuple):
@@ -21,6 +40,7 @@ class Drawn(NamedTuple):
         changes: how its settings differ from the published ones.
         picture: SVG; empty if the loss failed.
         failure: why there is no picture, or empty.
+        notes: sentences on the losses in it.
     """
 
     title: str
@@ -28,6 +48,20 @@ class Drawn(NamedTuple):
     changes: str
     picture: str
     failure: str = ""
+    notes: Sequence[str] = ()
+
+
+class Computed(NamedTuple):
+    """An experiment with its published loss and others.
+
+    Attributes:
+        params: those of the figures; `objective` names the losses that have rows.
+        notes: sentences on losses that differ from the published settings, or have no rows.
+    """
+
+    tables: Tables
+    params: Settings
+    notes: Sequence[str]
 
 
 def quick_experiments() -> list[tuple[Experiment, Quick]]:
@@ -35,35 +69,208 @@ def quick_experiments() -> list[tuple[Experiment, Quick]]:
     return [(each, each.quick) for each in registry.experiments().values() if each.quick]
 
 
-def drawn(experiment: Experiment, quick: Quick, loss: str, root: Path) -> list[Drawn]:
-    """Runs an experiment with its published loss and another one, and draws its figures, unless the other
-    loss fails in training, for instance because it diverges at the paper's learning rate.
+def experiments(figures: Sequence[str]) -> Iterator[tuple[Experiment, Quick, list[str]]]:
+    """The experiments of figures, or of all that can be drawn within seconds, with how each is run and its
+    figures."""
+    for experiment, quick in quick_experiments():
+        names = [name for name in quick.figures if not figures or f"{experiment.paper}/{name}" in figures]
+        further = _alone(experiment, names[0]) if len(names) == 1 else {}
+        if names:
+            how = replace(quick, changes={**quick.changes, **further})
+            yield experiment, how, [f"{experiment.paper}/{name}" for name in names]
+
+
+def _alone(experiment: Experiment, figure: str) -> Mapping[str, Any]:
+    """What a figure can do without where no other one is drawn: further changes, from `FIGURES` of the
+    experiment's optional module `alone`."""
+    module = f"{experiment.module}.alone"
+    if importlib.util.find_spec(module) is None:
+        return {}
+    return importlib.import_module(module).FIGURES.get(figure, {})
+
+
+def found(written: str) -> str:
+    """The id of a figure that can be drawn within seconds.
 
     Args:
-        loss: as in `objectives.resolve`.
-        root: a folder for trained networks.
+        written: the id, in any spelling.
+
+    Raises:
+        RepriseError: if there is no such figure, or it takes longer or no loss.
     """
-    params = replaced(experiment.params(), {**quick.changes, "objective": (loss,)})
+    id = ids.find(written, "figure or table").id
+    quick = [each for _, _, figures in experiments([]) for each in figures]
+    if id in quick:
+        return id
+    experiment = registry.experiment(registry.artifact(id).experiment)
+    if "objective" in experiment.params.model_fields:
+        why = f"needs more than seconds; name the loss in a tier: {experiment.id}: {{objective: LOSS}}"
+    else:
+        why = "takes no other loss"
+    raise RepriseError(f"{id} {why}; drawn within seconds are: {', '.join(quick)}")
+
+
+def tried(losses: Sequence[Given]) -> None:
+    """Tries losses on random embeddings.
+
+    Raises:
+        RepriseError: for the first that is none.
+    """
+    for loss in losses:
+        if loss.name in OBJECTS:
+            objectives.resolve(loss.name)
+        else:
+            try_loss(loss.name)
+
+
+def computed(
+    experiment: Experiment, quick: Quick, losses: Sequence[Given], root: Path, report: Report
+) -> Computed:
+    """Runs an experiment with its published loss and others. One that fails has no rows, unless it is the
+    first, the user's.
+
+    Args:
+        root: a folder for trained networks.
+
+    Raises:
+        RepriseError: if the user's loss fails in training, for instance because it diverges.
+    """
+    names = tuple(loss.name for loss in losses)
+    params = replaced(experiment.params(), {**quick.changes, "objective": names})
+    results: dict[str, Tables] = {}
+    notes: list[str] = []
+    for number, loss in enumerate([None, *losses]):
+        context = Context(
+            root=root, setting=loss.name if loss else BASE, objective=loss.name if loss else None
+        )
+        share = partial(_share, report, number, 1 + len(losses))
+        try:
+            results[context.setting], rate = _at_some_rate(experiment, params, context, share)
+        except RepriseError as error:
+            if loss is None:
+                raise
+            said = worded(str(error).removeprefix(f"objective '{loss.name}': "), losses)
+            if number == 1:
+                raise RepriseError(f"objective '{loss.label}': {said}") from None
+            notes.append(f"{loss.label} is left out: {said}.")
+        else:
+            if loss and rate:
+                notes.append(f"{loss.label} diverges at the published learning rate; it has {rate:g}.")
+    tables = {
+        kind: pd.concat(
+            [tables[kind].assign(setting=name) for name, tables in results.items() if kind in tables],
+            ignore_index=True,
+        )
+        for kind in results[BASE]
+    }
+    kept = replaced(params, {"objective": tuple(name for name in names if name in results)})
+    return Computed(tables, kept, notes)
+
+
+def _share(report: Report, number: int, computations: int, share: float) -> None:
+    """Reports the share of one of several computations."""
+    report((number + share) / computations)
+
+
+def _at_some_rate(
+    experiment: Experiment, params: Settings, context: Context, report: Report
+) -> tuple[Tables, float]:
+    """The tables with the published loss, or with another one, if need be at a rate of `SLOWER`; and this
+    rate, else 0."""
+    published = getattr(params, "learning_rate", None) if context.objective else None
+    rates = [share * published for share in SLOWER] if published else []
+    while True:
+        try:
+            tables = experiment.compute()(params, _followed(experiment, params, context, report))
+        except RepriseError as error:
+            if not rates or "diverged" not in str(error):
+                raise
+            params = replaced(params, {"learning_rate": rates.pop(0)})
+        else:
+            rate = getattr(params, "learning_rate", 0.0)
+            return tables, 0.0 if rate == published else rate
+
+
+def _followed(experiment: Experiment, params: Settings, context: Context, report: Report) -> Context:
+    """The context with a report of the computation's progress."""
+    plan = experiment.declaration.plan
+    if not isinstance(plan, Plan):
+        return in_stages(context, report)
+    needs = all_needs(plan, {BASE: params})
+    own = {name: each.minutes for name, each in needs.items() if name.startswith(f"{context.setting}/")}
+    return of_tasks(context, own, report)
+
+
+def drawn(
+    experiment: Experiment,
+    quick: Quick,
+    figures: Sequence[str],
+    losses: Sequence[Given],
+    root: Path,
+    report: Report = lambda share: None,
+) -> dict[str, Drawn]:
+    """Figures of an experiment with its published loss and others, by id; without pictures if the user's loss
+    fails in training.
+
+    Args:
+        figures: their ids.
+        losses, root: as in `computed`.
+    """
     changes = "; ".join(f"{name} {_text(value)}" for name, value in quick.changes.items())
-    artifacts = [f"{experiment.paper}/{name}" for name in quick.figures]
     try:
-        tables = evaluate(experiment.compute(), {BASE: params}, Context(root=root))
+        found = computed(experiment, quick, losses, root, report)
     except RepriseError as error:
-        return [Drawn(_title(name), "", changes, "", str(error)) for name in artifacts]
-    return pictures(artifacts, tables, params, changes)
+        return {id: Drawn(_title(id), "", changes, "", str(error)) for id in figures}
+    return pictures(figures, found, losses, changes)
 
 
-def pictures(artifacts: Sequence[str], tables: Tables, params: Settings, changes: str) -> list[Drawn]:
-    """Draws figures from an experiment's tables."""
+def pictures(
+    figures: Sequence[str], found: Computed, losses: Sequence[Given], changes: str = ""
+) -> dict[str, Drawn]:
+    """Figures from an experiment's tables, by id."""
     with styled():
-        return [
-            Drawn(_title(name), artifact.caption, changes, svg(artifact.draw(tables, params)))
-            for name, artifact in ((name, registry.artifact(name)) for name in artifacts)
-        ]
+        return {
+            id: Drawn(
+                _title(id),
+                registry.artifact(id).caption,
+                changes,
+                svg(relabelled(registry.artifact(id).draw(found.tables, found.params), losses)),
+                notes=found.notes,
+            )
+            for id in figures
+        }
 
 
-def _title(name: str) -> str:
-    return f"{name.partition('/')[0]}, {registry.artifact(name).number}"
+def with_loss(written: str, loss: str | Loss, against: Sequence[str] = ()) -> Figure:
+    """A figure of a paper with a loss in rows of its own, at a reduced size, for a notebook.
+
+    Args:
+        written: the figure's id, in any spelling.
+        loss: a function or module of two views' embeddings, or as `reprise try` takes it.
+        against: names of published losses that get rows, too.
+
+    Raises:
+        RepriseError: if there is no such figure or loss, or the loss fails in training.
+    """
+    id = found(written)
+    ((experiment, quick, _),) = experiments([id])
+    with (
+        tempfile.TemporaryDirectory() as files,
+        tempfile.TemporaryDirectory() as root,
+        named(loss, against, Path(files)) as losses,
+        progress(id) as bar,
+        styled(),
+    ):
+        tried(losses)
+        made = computed(experiment, quick, losses, Path(root), parts(bar, {"networks": 1.0})[0])
+        figure = relabelled(registry.artifact(id).draw(made.tables, made.params), losses)
+    for note in [*(each.note for each in losses if each.note), *made.notes]:
+        print(note, file=sys.stderr)
+    return figure
+
+
+def _title(id: str) -> str:
+    return f"{id.partition('/')[0]}, {registry.artifact(id).number}"
 
 
 def _text(value: Any) -> str:

@@ -1,25 +1,44 @@
-"""The page and the table of a trial."""
+"""The page and the tables of a trial."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
-from reprise.annex.diagnose.page import aligned, number, template, version
+from reprise.annex.diagnose.measures import MEASURES
+from reprise.annex.diagnose.page import aligned, interval, number, template, version
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import RULE
 from reprise.annex.ours.objectives_by_diagnostics.lineup import UNTRAINED, method
+from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing
 from reprise.annex.trial.baselines import DATA_SET, provenance
 from reprise.annex.trial.comparison import ARTIFACTS, Standings
-from reprise.annex.trial.figures import Drawn, pictures
+from reprise.annex.trial.figures import Computed, Drawn, pictures
+from reprise.annex.trial.given import Given
 from reprise.evidence.comparison import LEARNED
 from reprise.storage.store import write_files
 
 PAGE, TABLE = "trial.html", "trial.csv"
-NOT_RANKED = "–"
+NOTHING = "–"
+RANGES = {measure.name: (measure.scale, measure.range) for measure in MEASURES}
+
+
+class Rank(NamedTuple):
+    """What a diagnostic says of a loss.
+
+    Attributes:
+        mean: over seeds.
+        interval: of the mean; empty if it holds the means of all others that learned, or all possible values.
+        rank: the ranks that the loss can have; empty if it did not learn, or if these are all.
+    """
+
+    mean: float
+    interval: str
+    rank: str
 
 
 @dataclass(frozen=True)
@@ -27,103 +46,164 @@ class Trial:
     """A loss that was tried.
 
     Attributes:
-        figures: of the papers; may be empty.
+        given: the loss, and after it others in figures of papers.
+        comparison: with all objectives; None if figures alone were asked for.
+        figures: of papers, by id.
     """
 
-    comparison: Standings
-    figures: Sequence[Drawn] = ()
+    given: Sequence[Given]
+    comparison: Standings | None
+    figures: dict[str, Drawn]
+
+    @property
+    def label(self) -> str:
+        return self.given[0].label
 
     @cached_property
-    def ranks(self) -> dict[str, pd.DataFrame]:
-        """For each layer, one row per diagnostic: `mean` over seeds, the ends of its interval `low` and
-        `high`, and `rank`, the ranks that it can have among the objectives that learned."""
+    def ranks(self) -> dict[str, dict[str, Rank]]:
+        """For each layer, what each diagnostic says of the loss."""
+        if self.comparison is None:
+            return {}
         return {layer: _ranks(self.comparison, layer) for layer in LAYERS}
 
     @cached_property
     def means(self) -> dict[str, pd.DataFrame]:
         """For each layer, one row per diagnostic and one column per objective, the loss first: means over
         seeds."""
-        return {layer: self.comparison.standing(layer).means.T.rename(columns=_label) for layer in LAYERS}
+        if self.comparison is None:
+            return {}
+        labels = {self.comparison.loss: self.label, UNTRAINED: UNTRAINED}
+        return {
+            layer: self.comparison.standing(layer).means.T.rename(
+                columns=lambda name: labels.get(name) or method(name).name
+            )
+            for layer in LAYERS
+        }
 
     @property
-    def evidence(self) -> str:
-        """Whether the loss is ranked, and why."""
-        comparison = self.comparison
-        if math.isnan(comparison.gain):
-            return "not ranked: a network diverged"
-        gains = f"a linear probe gains {comparison.gain:.1f} points over the untrained network"
-        if comparison.has_learned:
-            return f"learned, and ranked: {gains}, of which {LEARNED:g} are needed"
-        return f"not ranked: {gains}, less than {LEARNED:g}"
+    def notes(self) -> list[str]:
+        """What a reader must know of the losses."""
+        return [f"{each.note}." for each in self.given if each.note]
 
-    @property
-    def setting(self) -> str:
-        """How the networks were trained, in a sentence."""
-        params = self.comparison.params
-        return (
-            f"{params.seeds} networks on {DATA_SET}, {params.steps} steps, at learning rate "
-            f"{self.comparison.learning_rate:g}, the best in pilots"
-        )
+
+def evidence(comparison: Standings) -> str:
+    """Whether the loss is ranked, and why."""
+    gain = comparison.gain(comparison.loss)
+    if math.isnan(gain):
+        return "not ranked: a network diverged"
+    gains = f"a linear probe gains {gain:.1f} points over the untrained network"
+    if comparison.has_learned:
+        return f"learned, and ranked: {gains}, of which {LEARNED:g} are needed"
+    return f"not ranked: {gains}, less than {LEARNED:g}"
+
+
+def setting(comparison: Standings) -> str:
+    """How the networks were trained, in a sentence."""
+    params = comparison.params
+    return (
+        f"{params.seeds} networks on {DATA_SET}, {params.steps} steps, at learning rate "
+        f"{comparison.learning_rate:g}, the best in pilots"
+    )
+
+
+def left_out(comparison: Standings) -> dict[str, float]:
+    """The baselines that are not shown because they did not learn, each with its gain in points."""
+    names = [name for name in comparison.params.methods if name not in comparison.learned]
+    gains = {method(name).name: comparison.gain(name) for name in names if name not in comparison.against}
+    return dict(sorted(gains.items(), key=lambda item: -item[1]))
+
+
+def budget(comparison: Standings) -> str:
+    """Why some baselines did not learn, in a sentence."""
+    params = comparison.params
+    epochs = params.steps * params.batch / params.images
+    return (
+        f"{params.steps} steps of {params.batch} images are {epochs:.0f} epochs; published trainings have "
+        f"100 or more. Each objective has the best of {len(params.learning_rates)} learning rates. A "
+        f"network that then gains less than {LEARNED:g} points says little of its objective"
+    )
 
 
 def text(trial: Trial) -> str:
     """The verdicts and the ranks, for a terminal."""
-    verdicts = trial.comparison.verdicts.items()
-    lines = [f"{trial.comparison.loss}: {trial.setting}"]
-    lines += [f"{layer}s {each.word}, the worst network: {each.reason}" for layer, each in verdicts]
-    lines.append(trial.evidence)
-    for layer, table in trial.ranks.items():
+    lines = [*trial.notes]
+    if comparison := trial.comparison:
+        lines.append(f"{trial.label}: {setting(comparison)}")
+        for layer, each in comparison.verdicts.items():
+            lines.append(f"{layer}s {each.word}, the worst network: {each.reason}")
+        lines.append(evidence(comparison))
+    for layer, rows in trial.ranks.items():
+        said, silent = _said(rows)
         cells = [(f"{layer}s", "mean", "95 % interval", "rank")]
-        cells += [(str(row.Index), *_cells(row)) for row in table.itertuples()]
+        cells += [
+            (name, number(row.mean), row.interval or NOTHING, row.rank or NOTHING) for name, row in said
+        ]
         lines += ["", *aligned(cells)]
-    failures = [f"{each.title} not drawn: {each.failure}" for each in trial.figures if each.failure]
-    return "\n".join([*lines, "", *failures])
+        lines += [f"not told apart from the others: {', '.join(silent)}"] if silent else []
+    figures = trial.figures.values()
+    lines += dict.fromkeys(note for each in figures for note in each.notes)
+    lines += [f"{each.title} not drawn: {each.failure}" for each in figures if each.failure]
+    return "\n".join(lines)
 
 
 def save(trial: Trial, folder: Path) -> list[Path]:
-    """Writes the page, which opens offline, and the table; returns both files.
+    """Writes the page, which opens offline, the figures of papers, and the table of a comparison; returns the
+    files.
 
     Raises:
         RepriseError: if the folder cannot be written.
     """
     comparison = trial.comparison
+    shown = [] if comparison is None else [Computed(comparison.tables, comparison.shown, ())]
     page = template("page.html.j2", room=__package__).render(
         trial=trial,
-        tables={
-            layer: {str(row.Index): _cells(row) for row in table.itertuples()}
-            for layer, table in trial.ranks.items()
-        },
-        compared=pictures(ARTIFACTS, comparison.tables, comparison.params, ""),
+        comparison=comparison,
+        tables={layer: _said(rows) for layer, rows in trial.ranks.items()},
+        compared=[picture for each in shown for picture in pictures(ARTIFACTS, each, trial.given).values()],
+        evidence=evidence,
+        setting=setting,
+        left_out=left_out,
+        budget=budget,
+        nothing=NOTHING,
         rule=RULE,
         provenance=provenance(),
         version=version(),
     )
-    files = {
-        folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8"),
-        folder / TABLE: lambda draft: pd.concat(trial.means, names=["layer"]).to_csv(draft),
+    files: dict[Path, Callable[[Path], object]] = {
+        folder / PAGE: partial(Path.write_text, data=page, encoding="utf-8")
     }
+    if comparison is not None:
+        files[folder / TABLE] = lambda draft: pd.concat(trial.means, names=["layer"]).to_csv(draft)
+    for id, each in trial.figures.items():
+        if each.picture:
+            file = folder / f"{id.replace('/', '-')}.svg"
+            files[file] = partial(Path.write_text, data=each.picture, encoding="utf-8")
     write_files(files)
     return list(files)
 
 
-def _ranks(comparison: Standings, layer: str) -> pd.DataFrame:
+def _ranks(comparison: Standings, layer: str) -> dict[str, Rank]:
     standing = comparison.standing(layer)
-    rows = {}
-    for name in standing.diagnostics:
-        interval = standing.interval(comparison.loss, name)
-        row: dict[str, object] = {"mean": interval.mean, "low": interval.low, "high": interval.high}
-        rank = NOT_RANKED
-        if comparison.loss in standing.learned:
-            low, high = map(int, standing.ranks(name).loc[comparison.loss])
-            rank = f"{low}{f' to {high}' if high > low else ''} of {len(standing.learned)}"
-        rows[name] = row | {"rank": rank}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return {name: _rank(comparison.loss, standing, name, layer) for name in standing.diagnostics}
 
 
-def _cells(row: tuple) -> tuple[str, str, str]:
-    _, mean, low, high, rank = row
-    return number(mean), f"{number(low)} to {number(high)}", rank
+def _rank(loss: str, standing: Standing, name: str, layer: str) -> Rank:
+    found = standing.interval(loss, name)
+    scale, (least, most) = RANGES.get(name, ("plain", (0.0, 1.0)))  # a probe's accuracy is a share
+    if layer == LAYERS[1] and scale != "plain":
+        least, most = 0.0, 1.0
+    low, high = max(found.low, least), min(found.high, most)
+    others = standing.means[name].reindex([each for each in standing.learned if each != loss])
+    is_wide = (low <= others.min() and others.max() <= high) or (low, high) == (least, most)
+    rank, count = "", len(standing.learned)
+    if loss in standing.learned:
+        first, last = map(int, standing.ranks(name).loc[loss])
+        if (first, last) != (1, count):
+            rank = f"{first}{f' to {last}' if last > first else ''} of {count}"
+    return Rank(found.mean, "" if is_wide or math.isnan(low) else interval(low, high), rank)
 
 
-def _label(name: str) -> str:
-    return name if name == UNTRAINED else method(name).name
+def _said(rows: dict[str, Rank]) -> tuple[list[tuple[str, Rank]], list[str]]:
+    """The diagnostics that tell a loss from others, and the names of those that do not."""
+    told = [(name, row) for name, row in rows.items() if row.interval or row.rank]
+    return told, [name for name, row in rows.items() if not (row.interval or row.rank)]
