@@ -338,7 +338,7 @@ ALLOWED = {
 """What modules of the package do when they are imported."""
 WITHOUT_EFFECT = {
     "torch.no_grad", "no_grad", "once_differentiable", "njit", "np.array", "np.sqrt", "np.log", "np.finfo",
-    "pd.read_csv", "files", "metadata.version",
+    "pd.read_csv", "files", "metadata.version", "abstractmethod",
 }  # fmt: skip
 
 

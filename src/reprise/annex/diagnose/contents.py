@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import pickle
 import re
 import struct
 import textwrap
@@ -27,7 +26,7 @@ LONGEST = 300
 START = 512
 LARGEST_HEADER = 100_000_000
 """Bytes of a `.safetensors` file's header, at most (its format's limit)."""
-OLD_TORCH = pickle.dumps(torch.serialization.MAGIC_NUMBER, 2)
+OLD_TORCH = b"\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e"
 """The first bytes of a file by `torch.save` before PyTorch 1.6."""
 NO_DATA = (
     (b"version https://git-lfs", "a Git LFS pointer, not the file that it points to; fetch it: git lfs pull"),
