@@ -121,7 +121,7 @@ class Server:
         watched.register(parent, selectors.EVENT_READ, lambda: watched.unregister(parent))
         while self._jobs or parent in watched.get_map():
             for key, _ in watched.select():
-                if key.fd in watched.get_map():  # else another event of this round has ended it
+                if watched.get_map().get(key.fd) is key:  # else another event of this round has ended it
                     key.data()
 
     def _accept(self) -> None:
@@ -160,7 +160,11 @@ class Server:
         server = os.getpid()
         process = os.fork()
         if process:
-            job = _Job(process, os.pidfd_open(process), client.dup())
+            try:
+                job = _Job(process, os.pidfd_open(process), client.dup())
+            except OSError:  # too many files
+                os.kill(process, signal.SIGKILL)
+                raise
             self._jobs.append(job)
             self._selector.register(job.ended, selectors.EVENT_READ, partial(self._finish, job))
             self._selector.register(job.client, selectors.EVENT_READ, partial(self._kill, job))

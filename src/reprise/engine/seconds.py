@@ -157,7 +157,7 @@ def of_run(root: Path, asker: str, needs: Mapping[str, Resources], own: float) -
 
 def _seconds(record: Mapping[str, Any], *, on_gpu: bool) -> float:
     """Seconds of making an entry: CPU seconds where they were recorded and no GPU did the work. What resumed
-    an interrupted training counts as if it had trained all of it."""
+    an interrupted training counts as if it had trained all of it, if it did at least a twentieth."""
     seconds = record.get("seconds", 0.0)
     spent = seconds if on_gpu else record.get("cpu_seconds", seconds)
-    return float(spent / record.get("share", 1.0))
+    return float(spent / max(record.get("share", 1.0), 0.05))

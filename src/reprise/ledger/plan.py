@@ -386,7 +386,8 @@ def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
     """
     remaining = [each for each in estimates if each.state == "to run"]
     on_cores = (60 * sum(each.cpu_hours for each in remaining) + DRAWING_MINUTES * drawings) / cores
-    longest = max((each.longest.minutes for each in remaining if not each.longest.gpus), default=0.0)
+    jobs = [min(each.longest.minutes, 60 * each.cpu_hours) for each in remaining if not each.longest.gpus]
+    longest = max(jobs, default=0.0)
     return max(on_cores, longest, 60 * sum(each.gpu_hours for each in remaining))
 
 

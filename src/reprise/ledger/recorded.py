@@ -11,6 +11,8 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import partial
 from multiprocessing import get_context
@@ -139,8 +141,14 @@ def keep_judged(keys: Iterable[str], tier: Tier) -> None:
             _judge(key, tier.name, tier.root)
         return
     of_one = partial(_judge, name=tier.name, root=tier.root)
-    with get_context("fork").Pool(cores(), signal.signal, (signal.SIGINT, signal.SIG_IGN)) as processes:
-        processes.map(of_one, due, chunksize=1)
+    stops = signal.signal, (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends them without a word
+    with ProcessPoolExecutor(min(cores(), len(due)), get_context("fork"), *stops) as processes:
+        try:
+            list(processes.map(of_one, due))
+        except BrokenProcessPool:
+            raise RepriseError(
+                f"{tier.name}: a process that judged its claims was killed; it may have run out of memory"
+            ) from None
 
 
 def _judge(key: str, name: str, root: Path) -> None:
@@ -207,8 +215,10 @@ def load_recorded(name: str, root: Path) -> Tier:
         params[id] = foreign.params_of(registry.experiment(id).params, record.params, str(where))
         if changed := _changed(params[id], record.params):
             older[id] = f"other parameters than now: {', '.join(changed)}"
-    is_test, digest = tiers.is_test(manifest.tier, root), digest_of(params)
-    return Tier(name, root, {}, (), manifest.looked, params, digest, manifest, older, is_test)
+    is_test = False
+    with suppress(RepriseError):  # the config of a tier of this name is no part of the run
+        is_test = tiers.is_test(manifest.tier, root)
+    return Tier(name, root, {}, (), manifest.looked, params, digest_of(params), manifest, older, is_test)
 
 
 def _verified(folder: Path) -> foreign.Manifest:

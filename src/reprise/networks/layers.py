@@ -140,7 +140,8 @@ class Stage(nn.Sequential):
 
     Attributes:
         recompute: from a kind of device to the arithmetic in which the backward pass computes each block
-            again from its input, instead of keeping all activations in memory; None if it keeps them.
+            again from its input, which must be that of the forward pass, instead of keeping all activations
+            in memory; None if it keeps them.
             Outputs, gradients and running statistics are the same to the bit.
     """
 

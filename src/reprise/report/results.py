@@ -15,7 +15,8 @@ from typing import Any
 import pandas as pd
 from PIL import Image
 
-from reprise.engine import seconds
+from reprise.contract.settings import origin
+from reprise.engine import registry, seconds
 from reprise.engine.configured import Tier
 from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
@@ -28,7 +29,7 @@ from reprise.report import agreement, history, published, specifications, wordin
 from reprise.report.build import build
 from reprise.report.findings import beyond_headlines, by_standing
 from reprise.report.html import LONG_TABLE, environment
-from reprise.report.schema import Claim, Paper, Report, Setting
+from reprise.report.schema import Claim, Experiment, Paper, Report, Setting
 from reprise.report.vector import standalone
 from reprise.storage import store
 
@@ -256,6 +257,16 @@ def _smaller(file: Path) -> bytes:
     return content.getvalue()
 
 
+def _from_code(experiment: Experiment) -> list[str]:
+    """The settings that a run has from the authors' code, because the text is silent or wrong, and why."""
+    reduced = {re.split(r"[.:]", each.text)[0] for each in experiment.departures}
+    return [
+        f"{name} {field.default} ({field.description})" if isinstance(field.default, (int, float)) else name
+        for name, field in registry.experiment(experiment.id).params.model_fields.items()
+        if origin(field) == "code" and name not in reduced
+    ]
+
+
 def _anchor(heading: str) -> str:
     """The anchor that GitHub gives to a heading."""
     return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
@@ -268,6 +279,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
         "by_standing": by_standing,
         "beyond_headlines": beyond_headlines,
         "anchor": _anchor,
+        "from_code": _from_code,
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
     made.filters["code"] = lambda claim: (
