@@ -19,5 +19,6 @@ EXPERIMENT = Experiment(
     params=Params,
     tables=("spectra", "probes"),
     plan=Plan(tasks, image_settings.needs),
+    gaps=("spectra.log_value",),  # ln 0; every net that may diverge has a probe, which says so
     check=image_settings.check,
 )

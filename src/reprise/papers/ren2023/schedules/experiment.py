@@ -61,4 +61,5 @@ EXPERIMENT = Experiment(
         "step_size": "the limit of infinite width has the time of gradient flow alone, and the steps are "
         "varied",
     },
+    gaps=("decay.steps",),  # a power of ten that is not reached in `decay_steps`
 )

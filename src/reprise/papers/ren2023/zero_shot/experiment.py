@@ -236,6 +236,7 @@ EXPERIMENT = Experiment(
         "together": "every setting trains two nets on all features; the rate and the epochs go together, and "
         "the epochs alone",
     },
+    gaps=("course.loss_value",),  # none at step 0
     reads=reads,
     check=check,
     verify=verify,

@@ -53,5 +53,6 @@ class Params(Seeded):
 EXPERIMENT = Experiment(
     params=Params,
     tables=("identities", "flow", "basins", "probabilities"),
+    gaps=("flow.critical_time",),  # none from negative starts
     coordinates=("start",),
 )
