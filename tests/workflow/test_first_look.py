@@ -1,9 +1,9 @@
 """What a fresh clone shows before anything has run: the recorded run that comes with it."""
 
+import os
 import re
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -22,13 +22,20 @@ for id, artifact in registry.artifacts().items():
 """Draws what the report has not drawn, and fails where that cannot be drawn."""
 
 
+def cpu_seconds():
+    """CPU time of the processes that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def git(clone, *words):
     name = ("-c", "user.name=A", "-c", "user.email=a@example.org")
     subprocess.run(["git", "-C", clone.root, *name, *words], check=True, capture_output=True)
 
 
 def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkeypatch):
-    """Its commands for a first look, which draw every figure of five papers, and its lines for a notebook."""
+    """Its commands for a first look, which draw every figure of five papers, and its lines for a notebook: a
+    minute of CPU time, whatever else the machine does."""
     monkeypatch.setenv("BROWSER", "echo %s")
     readme = (clone.root / "README.md").read_text()
     section = readme.split("## Look first\n")[1].split("\n## ")[0]
@@ -36,14 +43,14 @@ def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkey
     assert [words[1] for words in commands] == ["open", "list", "show", "check", "draw"]
     notebook = readme.split("In a notebook:\n\n```python\n")[1].split("```")[0]
     assert notebook.count("reprise.load(") == 3
-    begin = time.monotonic()
+    begin = cpu_seconds()
     for words in [*commands[1:], [sys.executable, "-c", notebook]]:
         code, printed = clone.call(*words)
         assert code == 0, printed
         assert re.search(
             r"^recorded on 20\d\d-\d\d-\d\d at [0-9a-f]{7}.*; not run here$", printed, re.MULTILINE
         )
-    assert time.monotonic() - begin < 60
+    assert cpu_seconds() - begin < 60
     code, printed = clone.call(*commands[0])
     assert code == 0, printed
     assert "report.html" in printed

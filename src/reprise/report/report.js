@@ -84,8 +84,8 @@ function find(asked) {
   let at = null;
   for (const claim of chosen) {
     const group = homes.get(claim).closest(".group");
-    if (!order && group !== at) results.append(headingOf(group));
-    at = group;
+    if (!order && group.dataset.at !== at) results.append(headingOf(group));
+    at = group.dataset.at;
     results.append(claim);
   }
   output.textContent = `${chosen.length} of ${claims.length} claims`;
