@@ -73,7 +73,7 @@ def test_a_module_is_the_one_that_its_file_holds(package, first, options, enviro
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("__init__.py", 'tier: str = "default") -> Any', 'tier: str = "defaulT") -> Any'),
+        ("__init__.py", 'id: str, tier: str = "default", *, loss', 'id: str, tier: str = "defaulT", *, loss'),
         ("sources.py", "CHECKED_HASH = (0b11)", "CHECKED_HASH = (0b01)"),
     ],
 )

@@ -37,6 +37,7 @@ if unknown := set(config) - {
     "tier",
     "paper",
     "experiments",
+    "is_test",
     "share_minutes",
     "minutes",
     "rounds",
