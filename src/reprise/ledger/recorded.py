@@ -96,7 +96,8 @@ def described(tier: Tier, ids: Iterable[str]) -> str:
     records = {each.id: each.record() for each in experiments}
     commits = [commit for commit, _ in Counter(record["commit"] for record in records.values()).most_common()]
     cores = sorted({str(record["hardware"]["cores"]) for record in records.values()})
-    others = f" and {len(commits) - 1} other commits" if len(commits) > 1 else ""
+    others = " and another" if len(commits) > 1 else ""
+    others = f" and {len(commits) - 1} other commits" if len(commits) > 2 else others
     date = tier.manifest.date if tier.manifest else ""
     on = f" on {date}" if date else ""
     older = [each for each in experiments if each.older()]
