@@ -493,21 +493,23 @@ def extracted(message, folder):
         os.chdir(here)
 
 
-def test_the_command_in_the_refusal_of_a_pickled_model_extracts_its_weights(tmp_path):
-    encoder, net = Encoder(), Encoder()
-    torch.save({"model": encoder}, tmp_path / "whole.pt")
-    with pytest.raises(RepriseError, match=r"whole.pt: holds an object of .*Encoder at model; ") as raised:
-        load(net, str(tmp_path / "whole.pt"))
-    extracted(str(raised.value), tmp_path)
-    load(net, str(tmp_path / "weights.pt"))
-    assert same(net, encoder)
+def pickled(encoder, file):
+    torch.save({"model": encoder}, file)
 
 
-def test_the_command_in_the_refusal_of_torchscript_extracts_its_weights(tmp_path):
+def traced(encoder, file):
+    torch.jit.trace(encoder, torch.zeros(1, 3, 8, 8)).save(file)
+
+
+@pytest.mark.parametrize(
+    ("save", "refusal"),
+    [(pickled, "holds an object of .*Encoder at model"), (traced, "is a TorchScript program")],
+)
+def test_the_command_in_a_refusal_extracts_the_weights(tmp_path, save, refusal):
     encoder, net = Encoder().eval(), Encoder()
-    torch.jit.trace(encoder, torch.zeros(1, 3, 8, 8)).save(tmp_path / "traced.pt")
-    with pytest.raises(RepriseError, match=r"traced.pt: is a TorchScript program; ") as raised:
-        load(net, str(tmp_path / "traced.pt"))
+    save(encoder, tmp_path / "net.pt")
+    with pytest.raises(RepriseError, match=rf"net.pt: {refusal}; ") as raised:
+        load(net, str(tmp_path / "net.pt"))
     extracted(str(raised.value), tmp_path)
     load(net, str(tmp_path / "weights.pt"))
     assert same(net, encoder)

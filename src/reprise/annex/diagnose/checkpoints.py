@@ -253,7 +253,7 @@ def _roots(paths: Mapping[str, Tensor], taken: Mapping[str, str]) -> dict[str, i
 
 
 def _is_inside(root: str, place: str) -> bool:
-    """Whether something left out belongs to a module of which tensors were taken."""
+    """Tells if something left out belongs to a module of which tensors were taken."""
     if root.endswith(COUNTED) or not root.startswith(_join(place, "")):
         return False
     return "." in root.removeprefix(_join(place, ""))

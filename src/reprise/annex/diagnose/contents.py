@@ -1,4 +1,4 @@
-"""What a file holds, told by its bytes, not by its suffix. Nothing in a file is executed."""
+"""Reads what a file holds, told by its bytes, not by its suffix. Nothing in a file is executed."""
 
 import argparse
 import json
@@ -18,7 +18,7 @@ import torch
 from reprise.errors import RepriseError
 
 Use = Literal["weights", "arrays"]
-"""What a file is read for, which decides how its tensors can be saved by themselves."""
+"""The purpose of reading a file decides how its tensors can be saved by themselves."""
 Kind = Literal["npy", "zip", "safetensors", "torch", "pickle"]
 
 LONGEST = 300
@@ -93,7 +93,7 @@ def no_data(start: bytes) -> str:
 
 
 def content(file: Path, use: Use) -> Any:
-    """What a file or a folder of weights holds: an array or a tensor, or dicts and lists with such at their
+    """Reads a file or a folder of weights: an array or a tensor, or dicts and lists with such at their
     ends. A `.npy` is mapped into memory. `Unread` stands for what only unpickling can make.
 
     Raises:
@@ -266,7 +266,7 @@ def _safetensors(file: Path) -> dict[str, torch.Tensor]:
 
 
 def _torch(file: Path, use: Use) -> Any:
-    """What `torch.load` reads with weights only. Where a file by PyTorch 1.6 or later needs any further class
+    """Reads a file by `torch.load` with weights only. Where one by PyTorch 1.6 or later needs a further class
     or function, `Unread` stands for it, which ignores what it is called with."""
     known = torch.serialization.get_safe_globals()
     allowed = [each for each in _allowed() if each not in known]

@@ -24,7 +24,7 @@ CHUNK = 64
 HEADS = ("fc", "classifier", "heads", "head")
 """Names of torchvision's classifiers, which are left out."""
 Token = Literal["cls", "mean"]
-"""What represents an image among a transformer's tokens: the class token, or the mean of the patches'."""
+"""A transformer represents an image by its class token, or by the mean of its patches' tokens."""
 
 
 class Represented(NamedTuple):

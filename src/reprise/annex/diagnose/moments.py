@@ -90,7 +90,7 @@ def gather(
 
 
 def expected_seconds(samples: int, dim: int, views: int) -> dict[str, float]:
-    """What gathering and observing embeddings of these sizes take on one core, by what is done."""
+    """The seconds that gathering and observing embeddings of these sizes take on one core, by name."""
     size, two = min(samples, dim), views == 2
     products = (4 if two else 1) * samples * dim * size
     # Of two views, LiDAR's matrix is reduced, too, and formed; so are, of few samples, correlations.

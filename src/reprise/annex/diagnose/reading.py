@@ -150,7 +150,7 @@ def _column(file: Path, text: str, column: str | None, samples: int) -> list[str
 
 
 def _looks_like_a_header(rows: list[list[str]], column: str | None) -> bool:
-    """Whether the first of as many lines as samples names the columns, so that one sample has no line."""
+    """Tells if the first of as many lines as samples names the columns, so that one sample has no line."""
     columns = list(zip(*rows, strict=True))
     above_numbers = any(not _is_number(cells[0]) and all(map(_is_number, cells[1:])) for cells in columns)
     return above_numbers or (column in rows[0] and not _is_number(str(column)))
