@@ -12,6 +12,7 @@ from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.report import results, wording
+from reprise.report.contents import lead
 from reprise.report.schema import Provenance, Report
 
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ def stale_captions():
         for artifact in paper.artifacts.values():
             if artifact.experiment not in load_tier("default", ROOT).on_request:
                 shown = re.search(rf"\]\({artifact.id}\.(svg|png|csv)\)", page)
-                if not shown or wording.cell(artifact.caption) not in page:
+                if not shown or any(wording.cell(part) not in page for part in lead(artifact.caption)):
                     yield artifact.id
 
 
