@@ -5,6 +5,7 @@ The hash is that of a closure over syntax trees, which sees no function that is 
 at run time; a tracer does. What numba has compiled shows up in the closure only.
 """
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +59,7 @@ def nothing_is_remembered():
 
 @pytest.fixture
 def tier(tmp_path):
+    shutil.copytree(ROOT / "configs", tmp_path / "configs")  # a printed number's cost is another tier's
     return replace(load_tier("smoke", ROOT), root=tmp_path)
 
 

@@ -1055,7 +1055,7 @@ def test_where_one_page_would_be_too_large_each_paper_has_its_own(
     size = (tier.results / sealed.PAGE).stat().st_size
     monkeypatch.setattr(html, "MOST_BYTES", size - 1)
     html.write(tier, claims)
-    names = [sealed.PAGE, "report-new2030.html", "report-old1999.html"]
+    names = [sealed.PAGE, "report-new2030.html", "report-old1999.html", "report-printed.html"]
     assert sorted(file.name for file in tier.results.glob("*.html")) == sorted(names)
     assert sealed.is_reported(tier)
     made = {name: Page((tier.results / name).read_text(encoding="utf-8")) for name in names}

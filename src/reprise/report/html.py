@@ -1,5 +1,6 @@
 """The report: report.json, the page report.html made from it, which opens offline, a summary for CI, and the
-table of all claims. Where that page would be too large, each paper has a page of its own.
+table of all claims. Where that page would be too large, each paper has a page of its own, and so have the
+printed numbers.
 
 The files hold no date, so that the same results give the same bytes.
 """
@@ -104,7 +105,7 @@ def _writer(text: str) -> Callable[[Path], None]:
 
 def pages(report: Report, folder: Path, root: Path) -> dict[str, str]:
     """File name -> a page: report.html alone, self-contained, if it has at most `MOST_BYTES`; else also one
-    for each paper, to which report.html links from a list of its claims.
+    for the printed numbers and one for each paper, to which report.html links from a list of its claims.
 
     Args:
         folder: where they will lie; the paths of the report start there.
@@ -114,8 +115,9 @@ def pages(report: Report, folder: Path, root: Path) -> dict[str, str]:
     if len(text.encode()) <= MOST_BYTES:
         return {sealed.PAGE: text}
     keys = [paper.key for paper in report.papers]
-    made = {sealed.PAGE: page(report, folder, root, whole=())}
-    made |= {sealed.page_of(key): page(report, folder, root, whole=(key,), home=False) for key in keys}
+    part = partial(page, report, folder, root)
+    made = {sealed.PAGE: part(whole=(), printed=False), sealed.page_of("printed"): part(whole=(), home=False)}
+    made |= {sealed.page_of(key): part(whole=(key,), home=False, printed=False) for key in keys}
     ids = {name: set(IDS.findall(text)) for name, text in made.items()}
     on_each = set.intersection(*ids.values())
     places = {id: name for name, own in ids.items() for id in own - on_each}
@@ -128,7 +130,13 @@ def pages(report: Report, folder: Path, root: Path) -> dict[str, str]:
 
 
 def page(
-    report: Report, folder: Path, root: Path, whole: Collection[str] | None = None, *, home: bool = True
+    report: Report,
+    folder: Path,
+    root: Path,
+    whole: Collection[str] | None = None,
+    *,
+    home: bool = True,
+    printed: bool = True,
 ) -> str:
     """A page.
 
@@ -136,7 +144,8 @@ def page(
         folder, root: as for `pages`.
         whole: keys of the papers that it holds whole, by default all; of the others, what is found and a list
             of claims.
-        home: whether it also holds all that belongs to no paper.
+        home: whether it also holds all else that belongs to no paper.
+        printed: whether it also holds the printed numbers of all papers.
     """
     whole = [paper.key for paper in report.papers] if whole is None else whole
     every = {claim.id: claim for paper in report.papers for claim in paper.claims}
@@ -159,6 +168,7 @@ def page(
             report=report,
             whole=whole,
             home=home,
+            printed=printed,
             claims=every,
             papers={paper.key: paper for paper in report.papers},
             counted=counted,

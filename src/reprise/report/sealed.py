@@ -18,14 +18,14 @@ REPORT = (
     PAGE, "report.json", "summary.md", "claims.parquet", "claims.csv", "observations.parquet",
     "redo_verdicts.py",
 )  # fmt: skip
-"""The files of a tier's report; it may also have a page for each paper (`page_of`)."""
+"""The files of a tier's report; it may also have pages of parts (`page_of`)."""
 REPORT_RECORD = ".report.json"
 """The sealed record of what they were made from."""
 
 
-def page_of(key: str) -> str:
-    """The page of a paper, where report.html does not hold it."""
-    return f"report-{key}.html"
+def page_of(part: str) -> str:
+    """The page of a paper, or of the printed numbers, where report.html does not hold them."""
+    return f"report-{part}.html"
 
 
 def _pages(tier: Tier) -> list[str]:
@@ -59,10 +59,10 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
 
 def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str, Any]) -> None:
     """Writes the files of a tier's report, all or none, with a sealed record of what they were made from, and
-    removes the pages of papers that a larger report had.
+    removes the pages of parts that a larger report had.
 
     Args:
-        files: each of `REPORT`, and pages of papers.
+        files: each of `REPORT`, and pages of parts.
         made_from: `shown(tier)` as it was before they were made.
 
     Raises:
