@@ -30,7 +30,7 @@ from reprise.ledger import frozen
 from reprise.ledger.recorded import described
 from reprise.report.claims import Claims, Row, marked
 from reprise.report.contents import Contents, claims_about
-from reprise.report.findings import findings, printed
+from reprise.report.findings import caveats, findings, printed
 from reprise.report.formulas import mathml
 from reprise.report.numbers import finite, number
 from reprise.report.published import PrintedNumbers
@@ -136,6 +136,7 @@ class _Builder:
         stated = Claims(self.tier, self.registered, self.rows, self.fresh, self.lines)
         claims = [stated.claim(row, contents.quotations(row["claim"])) for row in self.rows]
         by_id = {claim.id: claim for claim in claims}
+        deciding = {id for _, id in self.registered.headlines}
         return Paper(
             key=self.registered.key,
             title=self.registered.title,
@@ -144,7 +145,8 @@ class _Builder:
             url=address(self.registered.version),
             minutes=minutes(self.registered, self.tier, self.fresh),
             headlines=[
-                Headline(quotation=quotation, claim=claim) for quotation, claim in self.registered.headlines
+                Headline(quotation=quotation, claim=id, caveats=caveats(id, claims, deciding))
+                for quotation, id in self.registered.headlines
             ],
             experiments=[
                 self._experiment(each) for each in map(self.tier.experiment, self.registered.experiments)

@@ -16,7 +16,7 @@ SIZE, EDGE = 440, 46
 TICKS = 4
 MOST_LINES = 60
 """Of one claim's drawing."""
-OURS = "the published setting"
+OURS = "main setting"
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def specification_curve(claim: Claim) -> list[Span]:
 
 
 def _ours(claim: Claim) -> Span | None:
-    """Makes the line of the published setting; None where nothing was observed."""
+    """Makes the line of the main setting; None where nothing was observed."""
     if claim.observed is None or claim.reference is None:
         return None
     text = interval(claim.observed, claim.own_low, claim.own_high)

@@ -1,7 +1,7 @@
 """What stands first: what became of each headline, the firmest findings, and how many printed numbers have
 been compared."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from reprise.engine.coverage import coverage
 from reprise.engine.registry import Paper as Registered
 from reprise.evidence.verdicts import STANDINGS, standing
 from reprise.report.schema import Claim, Findings, Paper, Printed
-from reprise.report.wording import DATA_SETS
+from reprise.report.wording import DATA_SETS, NOT_SEEN
 
 FINDINGS = 10
 """Of each sort."""
@@ -29,10 +29,12 @@ class Sentence(NamedTuple):
 
     Attributes:
         claim: the first that gives it its standing.
+        caveats: of that claim, see `caveats`.
     """
 
     quotation: str
     claim: Claim
+    caveats: list[Claim]
 
 
 def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
@@ -40,6 +42,7 @@ def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
     the same, decided by the same claims, the first stands for all."""
     claims = {claim.id: claim for claim in paper.claims}
     deciding: dict[str, list[str]] = {}
+    against = {headline.claim: [claims[id] for id in headline.caveats] for headline in paper.headlines}
     for headline in paper.headlines:
         deciding.setdefault(headline.quotation, []).append(headline.claim)
     found: dict[str, list[Sentence]] = {name: [] for name in STANDINGS}
@@ -51,8 +54,32 @@ def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
         own = {id: standing([(claims[id].verdict, claims[id].ground)]) for id in ids}
         name = standing([(claims[id].verdict, claims[id].ground) for id in ids])
         first = next(claims[id] for id in ids if own[id] == name)
-        found[name].append(Sentence(quotation, first))
+        found[name].append(Sentence(quotation, first, against[first.id]))
     return found
+
+
+def caveats(id: str, claims: Sequence[Claim], deciding: Collection[str]) -> list[str]:
+    """The claims that a reader of a headline should see beside it: others about the same figure, table or
+    section, the paper's own or ours, that are contradicted or depend on what the paper leaves open. Errors in
+    the text have a list of their own; single numbers and contradictions at reduced scale decide little.
+
+    Args:
+        id: the claim that decides the headline, `PAPER/PLACE/NAME`; without a place nothing stands beside it.
+        claims: all claims about the paper.
+        deciding: the ids of those that decide headlines.
+    """
+    place, _, _ = id.rpartition("/")
+    return [
+        claim.id
+        for claim in claims
+        if "/" in place
+        and claim.id.startswith(f"{place}/")
+        and claim.id not in deciding
+        and claim.verdict in ("contradicted", "depends")
+        and claim.ground != "single numbers"
+        and claim.label != NOT_SEEN
+        and not claim.erratum
+    ]
 
 
 def asked(papers: Iterable[Paper]) -> dict[str, list[str]]:

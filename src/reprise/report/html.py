@@ -235,6 +235,7 @@ def environment(**more: Any) -> jinja2.Environment:
         "line": published.line,
         "by_artifact": published.by_artifact,
         "summary": published.summary,
+        "answer": published.answer,
         "whole": published.whole,
         "hours": hours,
         "groups": contents.groups,

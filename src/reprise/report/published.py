@@ -28,6 +28,7 @@ from reprise.evidence.verdicts import GROUNDS, setting
 from reprise.ledger import plan
 from reprise.report.numbers import NONE, finite, interval
 from reprise.report.schema import Claim, Paper, PrintedNumber, PrintedSetting
+from reprise.training import costs
 
 AS_PUBLISHED = "paper"
 """The tier that runs everything as published."""
@@ -37,7 +38,7 @@ NOT_A_PLACE = ("key", "artifact", "value", "std", "unit", "source", "metric")
 """The columns of a `published.csv` that do not say where in its table a number stands."""
 FIELDS = ("artifact", "row", "unit", "value", "std", "observed", "low", "high", "difference",
           "difference_low", "difference_high", "predicted_low", "predicted_high", "inside", "setting",
-          "note", "gpu_hours", "together", "claim")  # fmt: skip
+          "note", "gpu_hours", "gpu_jobs", "longest_job_hours", "longest_job_gpus", "together", "claim")  # fmt: skip
 """Of a printed number, in `csv`."""
 
 
@@ -85,15 +86,13 @@ class PrintedNumbers:
             "claim": claim.id if claim else "",
             "setting": "not run" if claim else "not judged",
             "note": "" if claim else _words(row, "source"),
-            "together": 0,
+            **dict.fromkeys(("gpu_jobs", "longest_job_gpus", "together"), 0),
         }
         if claim is not None and definition is not None:
             fields |= self._measured(claim, definition, row["value"], places)
             if definition.needs and claim.experiment and fields["setting"] not in SAME:
-                fields |= {
-                    "gpu_hours": self._gpu_hours(claim.experiment),
-                    "together": self._decided_together[claim.experiment],
-                }
+                together = self._decided_together[claim.experiment]
+                fields |= {**self._cost(claim.experiment), "together": together}
         return PrintedNumber(**fields)
 
     def _measured(self, claim: Claim, definition: Definition, value: float, places: int) -> dict[str, Any]:
@@ -137,12 +136,18 @@ class PrintedNumbers:
         )
 
     @cached_property
-    def _gpu_hours(self) -> Callable[[str], float]:
-        """The hours of one GPU that an experiment takes as published."""
+    def _cost(self) -> Callable[[str], dict[str, Any]]:
+        """What an experiment takes on GPUs as published, as fields of a printed number."""
 
-        def of_experiment(id: str) -> float:
+        def of_experiment(id: str) -> dict[str, Any]:
             needs = load_tier(AS_PUBLISHED, self.tier.root).experiment(id).needs().values()
-            return sum(each.minutes * each.gpus for each in needs) / 60
+            jobs = sorted((each for each in needs if each.gpus), key=lambda each: -each.minutes)
+            return {
+                "gpu_hours": sum(each.minutes * each.gpus for each in jobs) / 60,
+                "gpu_jobs": len(jobs),
+                "longest_job_hours": jobs[0].minutes / 60 if jobs else None,
+                "longest_job_gpus": jobs[0].gpus if jobs else 0,
+            }
 
         return cache(of_experiment)
 
@@ -235,9 +240,6 @@ def line(number: PrintedNumber) -> Line:
     """The cells of a printed number; a dash where there is nothing."""
     low, high = number.predicted_low, number.predicted_high
     digits = max(number.places, 2)
-    cost = ""
-    if number.gpu_hours:
-        cost = f"; as published {plan.hours(number.gpu_hours)} GPU-hours, for {number.together} numbers"
     return Line(
         printed=as_printed(number),
         ours=interval(number.observed, number.low, number.high),
@@ -245,7 +247,7 @@ def line(number: PrintedNumber) -> Line:
         predicted=NONE
         if low is None or high is None
         else f"{'in' if number.inside else 'outside'} [{_fixed(low, digits)}, {_fixed(high, digits)}]",
-        setting=f"{number.setting}{cost}{f'; {number.note}' if number.note else ''}",
+        setting=f"{number.setting}{f'; {number.note}' if number.note else ''}",
     )
 
 
@@ -305,6 +307,31 @@ def summary(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> Su
     )
 
 
+def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> str:
+    """Whether a table's printed numbers agree with ours, in a line, and what would decide the others."""
+    all = summary(numbers, claims)
+    said = []
+    if all.with_interval:
+        said.append(
+            f"{all.inside} of {all.with_interval} printed numbers lie in the prediction intervals of our runs"
+        )
+    if (mean := all.mean_difference) is not None:
+        said.append(f"ours are {abs(mean):.2g} {'higher' if mean > 0 else 'lower'} on average")
+    others = {"reduced": all.reduced, "not run": all.not_run, "not judged": all.not_judged}
+    if any(others.values()):
+        counts = ", ".join(f"{number} {name}" for name, number in others.items() if number)
+        said.append(f"not compared: {counts}")
+    runs = {claims[number.claim].experiment: number for number in numbers if number.gpu_hours}
+    said += [
+        f"as published, {each.together} numbers take {plan.hours(each.gpu_hours or 0)} GPU-hours: "
+        f"{each.gpu_jobs} jobs, the longest {plan.hours(each.longest_job_hours or 0)} hours on "
+        f"{each.longest_job_gpus} {costs.GPU}"
+        for each in runs.values()
+    ]
+    line = "; ".join(said)
+    return line[:1].upper() + line[1:]
+
+
 def by_artifact(paper: Paper) -> dict[str, list[PrintedNumber]]:
     """The numbers of each figure, table or section that prints some."""
     found: dict[str, list[PrintedNumber]] = {}
@@ -315,11 +342,11 @@ def by_artifact(paper: Paper) -> dict[str, list[PrintedNumber]]:
 
 def whole(paper: Paper, artifact: str) -> list[Claim]:
     """The claims about a figure or table that prints numbers, beside those on its single numbers; by what
-    they stand on, misprints last."""
+    they stand on, misprints last, and of these agreement with print first."""
     single = {number.claim for number in paper.numbers}
     about = {id for figure in paper.figures if figure.number == artifact for id in figure.claims}
     found = [claim for claim in paper.claims if claim.id in about - single and claim.verdict != "not run"]
-    return sorted(found, key=lambda claim: list(GROUNDS).index(claim.ground))
+    return sorted(found, key=lambda claim: (list(GROUNDS).index(claim.ground), claim.relation != "near"))
 
 
 def csv(papers: Iterable[Paper]) -> str:

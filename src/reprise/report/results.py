@@ -22,16 +22,18 @@ from reprise.engine.provenance import commit_date
 from reprise.errors import RepriseError
 from reprise.evidence.judgement import VERDICTS
 from reprise.evidence.verdicts import STANDINGS
-from reprise.ledger import costs
+from reprise.ledger import costs, plan
 from reprise.ledger.bundling import small_bundle
 from reprise.ledger.recorded import BUNDLE
 from reprise.report import agreement, history, published, specifications, wording
 from reprise.report.build import build
+from reprise.report.drawings import OURS
 from reprise.report.findings import beyond_headlines, by_standing
-from reprise.report.html import LONG_TABLE, environment
+from reprise.report.html import LONG_TABLE, SYMBOLS, environment
 from reprise.report.schema import Claim, Experiment, Paper, Report, Setting
 from reprise.report.vector import standalone
 from reprise.storage import store
+from reprise.training.costs import GPU
 
 WIDTH = 1000
 """Pixels of a drawing in PNG."""
@@ -127,10 +129,13 @@ def pages(
             drawings=drawings,
             courses=history.courses(changed, paper.key),
             curves=specifications.curves(paper),
+            main_setting=OURS,
         )
         for paper in report.papers
     }
-    printed = _render("results_published.md.j2", report, level=published.LEVEL)
+    printed = _render(
+        "results_published.md.j2", report, level=published.LEVEL, gpu=GPU, assumed=plan.assumed()
+    )
     return {
         INDEX: index.encode(),
         f"{PRINTED}.md": printed.encode(),
@@ -280,6 +285,8 @@ def _render(template: str, report: Report, **values: Any) -> str:
         "beyond_headlines": beyond_headlines,
         "anchor": _anchor,
         "from_code": _from_code,
+        "mark_of": SYMBOLS.get,
+        "measured": wording.measured,
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
     made.filters["code"] = lambda claim: (

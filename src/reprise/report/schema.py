@@ -117,6 +117,11 @@ class PrintedNumber(Part):
     """Whether the printed number, as it is rounded, lies in that interval; null without one."""
     gpu_hours: Number
     """Of the run as published that decides it, where there is none yet."""
+    gpu_jobs: int
+    """How many jobs of that run need GPUs."""
+    longest_job_hours: Number
+    longest_job_gpus: int
+    """Of that longest job."""
     together: int
     """How many printed numbers that run decides."""
 
@@ -351,6 +356,9 @@ class Headline(Part):
 
     quotation: str
     claim: str
+    caveats: list[str]
+    """Other claims about the same place, the paper's or ours, that are contradicted or depend on what the paper
+    leaves open."""
 
 
 class Paper(Part):
