@@ -600,11 +600,8 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
     alike = claimed({"above 0": low, "above .5": high}, "new2030/fig7/alike", "It is high", at="Figure 7")
     mixed = claimed({"above 0": low, "below 5": most}, "new2030/fig8/mixed", "It is between", at="Figure 8")
     _declare(alike, mixed)
-    page = Page(
-        html.write(
-            tier, judge_all([alike, mixed], [{"numbers": numbers}], Params(width=8), looked="the rate")
-        ).read_text(encoding="utf-8")
-    )
+    judged = judge_all([alike, mixed], [{"numbers": numbers}], Params(width=8), looked="the rate")
+    page = Page(html.write(tier, judged).read_text(encoding="utf-8"))
     rows = {row[0]: row[1:] for row in page.rows_of("new2030/fig7/alike")}
     assert rows["rate doubled"][0] == "✗ contradicted"
     assert rows["above .5"][0] == "✓ reproduced"
@@ -615,6 +612,13 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
     assert page.rows_of("new2030/fig8/mixed") == []
     assert "below 5: ✓ reproduced" in page.card("new2030/fig8/mixed")
     assert load(tier)["findings"]["depends"] == ["new2030/fig7/alike", "new2030/fig8/mixed"]
+    published = results.pages(build.build(tier, judged, []), tier.root)["new2030.md"].decode()
+    section = published.partition("<code>new2030/fig7/alike</code>, setting by setting")[2]
+    shown = {line.split(" | ")[0]: line.rsplit(" | ", 1)[-1] for line in section.splitlines()[4:7]}
+    assert shown == {
+        "| main setting": "✓ reproduced |", "| rate doubled": "✗ contradicted |",
+        "| rate halved": "✓ reproduced |",
+    }  # fmt: skip
 
 
 def _declare(*claims: Claim) -> None:
@@ -790,6 +794,42 @@ def test_headlines_are_sorted_by_what_became_of_them_in_the_papers_order(told: s
         [("on ImageNet", "new2030/table2/imagenet")],
     ]
     assert [claim.id for claim in findings.beyond_headlines(paper)] == ["new2030/eq3/less"]
+
+
+def test_beside_a_headline_stands_what_fails_or_depends_at_the_same_place(told: schema.Report) -> None:
+    (two,) = [claim for claim in told.papers[0].claims if claim.id == "new2030/text/two"]
+
+    def other(id: str, **fields: object) -> schema.Claim:
+        plain = {"ground": "paper scale", "label": "contradicted", "verdict": "contradicted", "erratum": ""}
+        return two.model_copy(update={"id": f"new2030/{id}", **plain, **fields})
+
+    claims = [
+        two, other("text/fails"), other("text/open", verdict="depends", label="depends"), other("alone"),
+        other("text/ours", form="ours", ground="our own"), other("text/headline"), other("texts/elsewhere"),
+        other("text/holds", verdict="reproduced"), other("text/number", ground="single numbers"),
+        other("text/small", label=wording.NOT_SEEN), other("text/misprint", erratum="typo"),
+    ]  # fmt: skip
+    beside = findings.caveats(two.id, claims, {two.id, "new2030/text/headline"})
+    assert beside == ["new2030/text/fails", "new2030/text/open", "new2030/text/ours"]
+    assert findings.caveats("new2030/alone", claims, set()) == []
+
+
+def test_the_readme_and_the_pages_show_a_caveat_once_beside_its_headline(
+    told: schema.Report, tier: Tier
+) -> None:
+    paper = told.papers[0]
+    made = [each.model_copy(update={"caveats": ["new2030/eq3/less"]}) for each in paper.headlines]
+    report = told.model_copy(update={"papers": [paper.model_copy(update={"headlines": made})]})
+    caveat = "[a &lt; b](docs/results/new2030.md#new2030/eq3/less)"
+    (row,) = [line for line in results.findings(report, Path("docs/results")).splitlines() if caveat in line]
+    assert row.count(f"; but a counterexample: {caveat}") == 3  # a column each
+    written = results.pages(report, tier.root)
+    assert "; but **✗ a counterexample**: [a < b](#new2030/eq3/less)" in written["new2030.md"].decode()
+    assert (
+        "<br>but a counterexample: [a &lt; b](new2030.md#new2030/eq3/less)" in written["README.md"].decode()
+    )
+    page = Page(html.page(report, tier.results, tier.root))
+    assert "; but ✗ a counterexample: a < b" in page.words
 
 
 def test_the_readmes_table_names_each_headline_with_its_number_and_a_link(told: schema.Report) -> None:

@@ -31,7 +31,8 @@ def printed(**fields):
     return PrintedNumber(
         **{
             **blank, "key": "table1/a", "artifact": "Table 1", "row": "a", "value": 0.5, "places": 2,
-            "unit": "share", "claim": "", "setting": "not judged", "note": "", "together": 0, **fields,
+            "unit": "share", "claim": "", "setting": "not judged", "note": "", "together": 0, "gpu_jobs": 0,
+            "longest_job_gpus": 0, **fields,
         }
     )  # fmt: skip
 
@@ -109,10 +110,7 @@ def test_cells_of_a_line_show_what_is_compared_and_what_is_not():
     other = printed(
         setting="reduced", observed=0.4, low=0.3, high=0.5, gpu_hours=12.34, together=7, note="did not learn"
     )
-    assert published.line(other) == (
-        "0.50", "0.40 [0.30, 0.50]", "—", "—",
-        "reduced; as published 12.3 GPU-hours, for 7 numbers; did not learn",
-    )  # fmt: skip
+    assert published.line(other) == ("0.50", "0.40 [0.30, 0.50]", "—", "—", "reduced; did not learn")
 
 
 def test_a_summary_counts_each_number_once_and_each_run_once():
@@ -135,19 +133,40 @@ def test_a_summary_counts_each_number_once_and_each_run_once():
     assert found.gpu_hours == 5.0
 
 
+def test_one_line_says_how_many_numbers_agree_and_what_the_others_cost():
+    claims = {id: Claim.model_construct(id=id, experiment="k/one") for id in "abde"}
+    compared = [
+        printed(setting="the same", inside=True, difference=-0.25, claim="a"),
+        printed(setting="the same", inside=False, difference=0.05, claim="b"),
+    ]
+    run = {"gpu_hours": 81.0, "gpu_jobs": 3, "longest_job_hours": 5.0, "longest_job_gpus": 8, "together": 9}
+    waiting = [printed(setting="reduced", claim="d", **run), printed(setting="not run", claim="e", **run)]
+    agree = (
+        "1 of 2 printed numbers lie in the prediction intervals of our runs; ours are 0.1 lower on average"
+    )
+    assert published.answer(compared, claims) == agree
+    cost = "as published, 9 numbers take 81.0 GPU-hours: 3 jobs, the longest 5.0 hours on 8 A100"
+    assert published.answer(waiting, claims) == f"Not compared: 1 reduced, 1 not run; {cost}"
+    assert (
+        published.answer([*compared, *waiting, printed()], claims)
+        == f"{agree}; not compared: 1 reduced, 1 not run, 1 not judged; {cost}"
+    )
+
+
 def test_sentences_about_a_table_are_not_those_about_its_numbers():
     claims = [
-        Claim.model_construct(id=id, verdict=verdict, ground=ground)
-        for id, verdict, ground in (
-            ("a", "reproduced", "single numbers"),
-            ("misprint", "contradicted", "errata"),
-            ("whole", "reproduced", "paper scale"),
-            ("later", "not run", "not run"),
+        Claim.model_construct(id=id, verdict=verdict, ground=ground, relation=relation)
+        for id, verdict, ground, relation in (
+            ("a", "reproduced", "single numbers", "near"),
+            ("misprint", "contradicted", "errata", "near"),
+            ("order", "reproduced", "paper scale", "above"),
+            ("whole", "reproduced", "paper scale", "near"),
+            ("later", "not run", "not run", "near"),
         )
     ]
     table = Figure.model_construct(number="Table 1", claims=[claim.id for claim in claims])
     made = Paper.model_construct(numbers=[printed(claim="a")], figures=[table], claims=claims)
-    assert [claim.id for claim in published.whole(made, "Table 1")] == ["whole", "misprint"]
+    assert [claim.id for claim in published.whole(made, "Table 1")] == ["whole", "order", "misprint"]
     assert published.whole(made, "Table 2") == []
 
 
@@ -188,7 +207,10 @@ def test_hours_are_those_that_a_plan_of_the_paper_tier_gives():
         made = published.PrintedNumbers(tier, registry.paper(id.split("/")[0]), {})
         planned = plan.estimate(whole.experiment(id)).gpu_hours
         assert planned > 0
-        assert made._gpu_hours(id) >= planned * (1 - 1e-9)
+        cost = made._cost(id)
+        assert cost["gpu_hours"] >= planned * (1 - 1e-9)
+        whole_run = cost["gpu_jobs"] * cost["longest_job_hours"] * cost["longest_job_gpus"]
+        assert cost["longest_job_hours"] < cost["gpu_hours"] <= whole_run * (1 + 1e-9)
 
 
 # What is published.

@@ -33,7 +33,7 @@ def test_headlines_with_several_settings_are_drawn():
         Claim.model_construct(id="k/f/closed", settings=[], **common),
     ]
     paper = Paper.model_construct(
-        claims=claims, headlines=[Headline(quotation="q", claim=claim.id) for claim in claims]
+        claims=claims, headlines=[Headline(quotation="q", claim=claim.id, caveats=[]) for claim in claims]
     )
     assert list(specifications.curves(paper)) == ["k/f/open"]
     with Image.open(io.BytesIO(specifications.drawn(paper))) as image:

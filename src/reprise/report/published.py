@@ -38,7 +38,8 @@ NOT_A_PLACE = ("key", "artifact", "value", "std", "unit", "source", "metric")
 """The columns of a `published.csv` that do not say where in its table a number stands."""
 FIELDS = ("artifact", "row", "unit", "value", "std", "observed", "low", "high", "difference",
           "difference_low", "difference_high", "predicted_low", "predicted_high", "inside", "setting",
-          "note", "gpu_hours", "gpu_jobs", "longest_job_hours", "longest_job_gpus", "together", "claim")  # fmt: skip
+          "note", "gpu_hours", "gpu_jobs", "longest_job_hours", "longest_job_gpus", "together",
+          "claim")  # fmt: skip
 """Of a printed number, in `csv`."""
 
 

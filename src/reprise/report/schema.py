@@ -357,8 +357,8 @@ class Headline(Part):
     quotation: str
     claim: str
     caveats: list[str]
-    """Other claims about the same place, the paper's or ours, that are contradicted or depend on what the paper
-    leaves open."""
+    """Other claims about the same place, the paper's or ours, that are contradicted or depend on what the
+    paper leaves open."""
 
 
 class Paper(Part):
