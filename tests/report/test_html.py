@@ -822,7 +822,7 @@ def test_the_readme_and_the_pages_show_a_caveat_once_beside_its_headline(
     report = told.model_copy(update={"papers": [paper.model_copy(update={"headlines": made})]})
     caveat = "[a &lt; b](docs/results/new2030.md#new2030/eq3/less)"
     (row,) = [line for line in results.findings(report, Path("docs/results")).splitlines() if caveat in line]
-    assert row.count(f"; but a counterexample: {caveat}") == 3  # a column each
+    assert row.count(f"; but {caveat}: a counterexample") == 3  # a column each
     written = results.pages(report, tier.root)
     assert "; but **✗ a counterexample**: [a < b](#new2030/eq3/less)" in written["new2030.md"].decode()
     assert (

@@ -11,7 +11,7 @@ const verdicts = [...form.elements.verdict.options].map(option => option.text);
 const grounds = [...form.elements.ground.options].map(option => option.text);
 // Where each claim stands in its paper, so that it can return there after a search.
 const homes = new Map(claims.map(claim => [claim, claim.parentElement]));
-const texts = new Map(claims.map(claim => [claim, words(`${claim.id} ${claim.querySelector(".s").textContent} ${claim.querySelector(".id").textContent}`)]));
+const texts = new Map(claims.map(claim => [claim, words(`${claim.id} ${[".k", ".s", ".id"].map(part => claim.querySelector(part).textContent).join(" ")}`)]));
 
 function words(text) {
   return text.toLowerCase().normalize("NFKD");
@@ -32,7 +32,10 @@ async function draw(view) {
   }
 }
 
+const title = document.title;
+
 function show(id) {
+  document.title = `${document.getElementById(id).querySelector("h1, h2").firstChild.textContent.trim()} · ${title}`;
   for (const view of views) view.hidden = view.id !== id;
   draw(document.getElementById(id));
   for (const link of document.querySelectorAll("#contents a")) {
@@ -67,7 +70,8 @@ const orders = {
 
 function find(asked) {
   const wanted = words(asked.get("q") || "").split(/\s+/).filter(Boolean);
-  const has = text => wanted.every(word => text.includes(word));
+  const tests = wanted.map(word => /^\d+$/.test(word) ? new RegExp(`(?<!\\d)${word}(?!\\d)`) : { test: text => text.includes(word) });
+  const has = text => tests.every(each => each.test(text));
   const chosen = claims.filter(claim =>
     has(texts.get(claim)) &&
     (!asked.get("asked") || claim.dataset.q.split(" ").includes(asked.get("asked"))) &&
@@ -88,7 +92,7 @@ function find(asked) {
     at = group.dataset.at;
     results.append(claim);
   }
-  output.textContent = `${chosen.length} of ${claims.length} claims`;
+  output.textContent = `${chosen.length} of ${claims.length} claims${chosen.length ? "" : ": fewer words or filters find more"}`;
   const pictures = document.getElementById("pictures");
   pictures.replaceChildren();
   if (!wanted.length) return;
@@ -114,6 +118,10 @@ function go() {
   }
   restore();
   const target = document.getElementById(address);
+  if (!target && results) { // what is called otherwise now, or spelt otherwise, is searched for
+    location.replace(`#find?q=${encodeURIComponent(address)}`);
+    return;
+  }
   if (!target || address === "main") {
     if (!views.some(view => !view.hidden)) show(views[0].id);
     if (target) target.focus();

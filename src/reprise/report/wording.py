@@ -83,6 +83,10 @@ def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = (
         return "holds on average"
     if verdict == "reproduced" and row["stands"] == "everywhere":
         return "reproduced everywhere"
+    if verdict == "reproduced" and row["kind"] == "printed":
+        return "the print agrees"
+    if verdict == "reproduced" and row["stands"] == "here":
+        return "reproduced in our setting"
     if verdict == "inconclusive":
         return _leaning(row, claim, values) if row["reason_code"] == "crosses" else row["reason_code"]
     return verdict

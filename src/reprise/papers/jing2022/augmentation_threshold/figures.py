@@ -29,7 +29,7 @@ CLOSED_FORM: dict[str, Any] = {"ls": "--", "lw": 0.8}
 
 
 @figure(
-    "Section 4",
+    "Section 4, threshold",
     reads=("singular_values", "strong_block"),
     caption="""Singular values of W after training, against the variance k of the noise on half of the inputs
     (data variance 1/2 there). With one view augmented, this half collapses beyond k = 1, where Var(x' - x) =

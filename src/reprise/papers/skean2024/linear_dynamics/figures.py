@@ -18,7 +18,7 @@ LEAST = 1e-3
 
 
 @figure(
-    "Appendix D",
+    "Appendix D, closed form",
     reads=("closed_form", "equation_18", "small_starts"),
     caption="""Left and middle: singular values of view 1's layer in gradient descent from aligned layers
     (lines; dark: the mode with the largest variance), by the corrected closed form (marks), and, for FroSSL,
