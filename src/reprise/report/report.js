@@ -11,7 +11,7 @@ const verdicts = [...form.elements.verdict.options].map(option => option.text);
 const grounds = [...form.elements.ground.options].map(option => option.text);
 // Where each claim stands in its paper, so that it can return there after a search.
 const homes = new Map(claims.map(claim => [claim, claim.parentElement]));
-const texts = new Map(claims.map(claim => [claim, words(`${claim.id} ${[".k", ".s", ".id"].map(part => claim.querySelector(part).textContent).join(" ")}`)]));
+const texts = new Map(claims.map(claim => [claim, words(`${claim.id} ${claim.dataset.v} ${[".k", ".s", ".id"].map(part => claim.querySelector(part).textContent).join(" ")}`)]));
 
 function words(text) {
   return text.toLowerCase().normalize("NFKD");
