@@ -123,9 +123,12 @@ def _from_pretrained(net: Any, folder: Path) -> str:
 
 def split(name: str) -> tuple[Path, str | None]:
     """The file, and the key of `FILE:KEY` unless a file has that whole name."""
-    before, colon, key = name.rpartition(":")
-    is_key = colon and not Path(name).exists() and (Path(before).exists() or Path(before).suffix)
-    return (Path(before), key) if is_key else (Path(name), None)
+    cuts = [place for place, letter in enumerate(name) if letter == ":" and place]
+    if Path(name).exists() or not cuts:
+        return Path(name), None
+    cut = next((place for place in reversed(cuts) if Path(name[:place]).exists()), cuts[-1])
+    file, key = Path(name[:cut]), name[cut + 1 :]
+    return (file, key) if file.exists() or file.suffix else (Path(name), None)
 
 
 def listed(names: Sequence[str]) -> str:
