@@ -124,7 +124,8 @@ def _shape(views: Sequence[Array], names: Sequence[str]) -> tuple[int, int]:
     if samples < LEAST:
         raise RepriseError(f"{names[0]}: {samples} samples; intervals need {LEAST} or more")
     if not 2 <= dim <= MOST_DIMENSIONS:
-        raise RepriseError(f"{names[0]}: {dim} dimensions; expected 2 to {MOST_DIMENSIONS}")
+        hint = "; pool feature maps over pixels" if dim > 1 else ""
+        raise RepriseError(f"{names[0]}: {dim} dimensions; expected 2 to {MOST_DIMENSIONS}{hint}")
     return samples, dim
 
 
