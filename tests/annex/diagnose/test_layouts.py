@@ -285,6 +285,11 @@ def hugging_face_in_shards(folder):
     return "shards", {"resnet": model.resnet}
 
 
+def list_of_shards(folder):
+    name, places = hugging_face_in_shards(folder)
+    return f"{name}/model.safetensors.index.json", places
+
+
 def by_arrays(folder):
     """NumPy's arrays in place of tensors, as conversions from other libraries save them."""
     encoder = Encoder()
@@ -308,6 +313,7 @@ ONE = [
     (stable_pretraining, ["prefix 'backbone.'", "state_dict.callbacks_modules (2)"]),
     (hugging_face, ["Weights from model:", "prefix 'resnet.'", "classifier (2)"]),
     (hugging_face_in_shards, ["prefix 'resnet.'", "classifier (2)"]),
+    (list_of_shards, ["prefix 'resnet.'", "classifier (2)"]),
     (by_arrays, ["prefix 'encoder.'"]),
 ]
 SEVERAL = [
@@ -378,10 +384,11 @@ def test_a_network_of_transformers_is_read_with_its_renamed_tensors(tmp_path):
     config.patch_size = 4
     trained = transformers.ViTForImageClassification(config)
     trained.save_pretrained(tmp_path)
-    net = module(body=transformers.ViTModel(config, add_pooling_layer=False))
-    note = load(net, str(tmp_path))
-    assert same(net.body, trained.vit)
-    assert "read by transformers" in note
+    for named in (tmp_path, tmp_path / "model.safetensors"):
+        net = module(body=transformers.ViTModel(config, add_pooling_layer=False))
+        note = load(net, str(named))
+        assert same(net.body, trained.vit)
+        assert "read by transformers" in note
     assert "left out: classifier.bias, classifier.weight" in note
     with pytest.raises(RepriseError, match=r"it lacks pooler\.dense\.bias, pooler\.dense\.weight"):
         load(transformers.ViTModel(config), str(tmp_path))

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from reprise.annex.diagnose.contents import content, leaves, not_loaded, unread, words
+from reprise.annex.diagnose.contents import INDEX, WHOLE, content, leaves, not_loaded, unread, words
 from reprise.errors import RepriseError
 
 COUNTED = "num_batches_tracked"
@@ -61,8 +61,9 @@ def load(net: nn.Module, name: str) -> str:
             their shapes; or if there are further ones in the same modules.
     """
     file, prefix = split(name)
-    if prefix is None and (file / "config.json").is_file() and (inner := _of_transformers(net)) is not None:
-        return _from_pretrained(inner, file)
+    folder = file.parent if file.name in WHOLE or file.name.endswith(INDEX) else file
+    if prefix is None and (folder / "config.json").is_file() and (inner := _of_transformers(net)) is not None:
+        return _from_pretrained(inner, folder)
     saved = _saved(file)
     fits = {place: naming for naming in _namings(net) for place in _places(net, naming, saved.tensors)}
     if not fits:

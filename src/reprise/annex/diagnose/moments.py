@@ -132,7 +132,8 @@ def _shape(views: Sequence[Array], names: Sequence[str]) -> tuple[int, int]:
 def _origin(view: Array) -> Float[Array, " dim"]:
     rows = np.asarray(view[:1024], np.float64)
     rows = rows[np.isfinite(rows).all(1)]
-    return rows.mean(0) if len(rows) else np.zeros(view.shape[1])
+    # The mean of equal numbers is rounded; of their differences, it is exact: constant dimensions become 0.
+    return rows[0] + (rows - rows[0]).mean(0) if len(rows) else np.zeros(view.shape[1])
 
 
 def _blocks(
