@@ -1,7 +1,9 @@
 """`reprise diagnose` from files and models to the page, the table and the verdict; a mistake is one line."""
 
+import os
 import pickle
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -113,6 +115,9 @@ def pair():
 
 def maps():
     return nn.Conv2d(3, 4, 3)
+
+def tokens():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(2))
 
 def small():
     return nn.Linear(4, 2)
@@ -247,6 +252,13 @@ def test_outputs_that_change_from_call_to_call_are_noted(here, project, capsys, 
     arguments = ["--images", str(project / "images"), "--size", "16", "--samples", "48"]
     assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
     assert ("changes from call to call" in capsys.readouterr().out) == is_noted
+
+
+def test_a_name_that_is_no_text_is_shown_escaped(here):
+    name = os.fsdecode(b"\xff.npy")
+    shutil.copy("a.npy", name)
+    assert main(["diagnose", name]) == 0
+    assert "\\udcff.npy" in (here / "diagnosis" / "diagnosis.html").read_text()
 
 
 def test_one_view_given_twice_is_noted(here, capsys):
@@ -385,7 +397,7 @@ MODELS = [
     ("nothing.py:build", [], ["no file"]),
     ("model.py:absent", [], ["defines no function 'absent'"]),
     ("model.py:number", [], ["defines no function 'number'"]),
-    ("model.py:broken", [], ["model.py:103: NameError", "undefined_name"]),
+    ("model.py:broken", [], ["model.py:106: NameError", "undefined_name"]),
     ("raises.py:build", [], ["raises.py:2: ZeroDivisionError"]),
     ("syntax.py:build", [], ["syntax.py:1: SyntaxError"]),
     ("model.py:needing", [], ["missing a required argument: 'dims'", "a function without arguments"]),
@@ -395,6 +407,7 @@ MODELS = [
     ("model.py:uneven", [], ["features; expected equally many"]),
     ("model.py:pair", [], ["returns a tuple", "one tensor [image, features]"]),
     ("model.py:maps", [], ["returns shape [60, 4, 14, 14]", "average it over pixels"]),
+    ("model.py:tokens", [], ["returns shape [60, 4, 196]", "return one token, or their mean"]),
     ("model.py:small", [], ["the model fails on images of shape [60, 3, 16, 16]"]),
     ("torchvision:resnet19", [], ["builds no such model"]),
     ("model.py:healthy", ["--weights", "absent.pt"], ["absent.pt: no such file"]),

@@ -86,6 +86,15 @@ def compiled(folder):
     return "compiled.pt", {"_orig_mod": encoder}
 
 
+def compiled_in_parts(folder):
+    """As long networks are compiled, one repeated block at a time."""
+    encoder, parts = Encoder(), Encoder()
+    parts.load_state_dict(encoder.state_dict())
+    parts.layer1[0] = torch.compile(parts.layer1[0])
+    torch.save({"model": parts.state_dict()}, folder / "parts.pt")
+    return "parts.pt", {"model": encoder}
+
+
 def moco(folder, old=False):
     encoders = {}
     for name in ("encoder_q", "encoder_k"):
@@ -302,7 +311,8 @@ ONE = [
     (bare, [": 8 tensors; left out: nothing."]),
     (with_classifier, ["left out: fc (2)"]),
     (data_parallel, [", prefix 'module.'"]),
-    (compiled, [", prefix '_orig_mod.'"]),
+    (compiled, ["tensors; left out: nothing"]),
+    (compiled_in_parts, ["entry 'model'; left out: nothing"]),
     (vicreg, ["entry 'model', prefix 'module.backbone.'", "model.module.projector (", "optimizer ("]),
     (vicreg, ["not loaded:", "exclude_bias_and_norm"]),
     (barlow_twins, ["prefix 'module.backbone.'", "model.module.bn (3)"]),
@@ -374,6 +384,10 @@ def test_the_prefix_of_a_wrapper_is_its_own(tmp_path):
     net = module(net=torch.compile(Encoder()))
     load(net, str(tmp_path / name))
     assert same(net.net._orig_mod, *places.values())
+    in_parts, (encoder,) = Encoder(), places.values()
+    in_parts.layer1[0] = torch.compile(in_parts.layer1[0])
+    load(in_parts, str(tmp_path / name))
+    assert torch.equal(in_parts.layer1[0].weight, encoder.layer1[0].weight)
 
 
 def test_a_network_of_transformers_is_read_with_its_renamed_tensors(tmp_path):

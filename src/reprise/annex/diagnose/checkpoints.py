@@ -16,6 +16,8 @@ from reprise.errors import RepriseError
 
 COUNTED = "num_batches_tracked"
 """A buffer of batch normalisation that evaluation does not use, and that old checkpoints lack."""
+COMPILED = "_orig_mod."
+"""What torch.compile puts into the names of the tensors in a module, which may lie anywhere in a network."""
 LISTED = 4
 """Names in a list, at most; further ones are counted."""
 
@@ -146,7 +148,7 @@ def _saved(file: Path) -> Saved:
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
             value = torch.from_numpy(np.array(value))
         if isinstance(value, Tensor) and path:
-            name = ".".join(path)
+            name = ".".join(path).replace(COMPILED, "")
             tensors[name], entries[name] = value, ".".join(path[:-1])
     if not tensors:
         raise not_loaded(file, found, "weights") or RepriseError(
@@ -167,7 +169,7 @@ def _namings(net: nn.Module) -> Iterator[Naming]:
     shared = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, modules)]
     if all(key.count(".") == len(shared) for key in keys):  # one layer, whose name is all that tells it
         shared = []
-    own = {".".join(key.split(".")[len(shared) :]): key for key in keys}
+    own = {".".join(key.split(".")[len(shared) :]).replace(COMPILED, ""): key for key in keys}
     yield Naming(own, "")
     children = [name for name, _ in net.get_submodule(".".join(shared)).named_children()]
     numbers = {name: str(number) for number, name in enumerate(children)}

@@ -225,7 +225,7 @@ def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
     if output.ndim == 4 and output.shape[2:] == (1, 1):  # pooled, as by nn.Sequential(*resnet.children())
         output = output.flatten(1)
     if output.ndim != 2 or len(output) != len(images):
-        hint = "; average it over pixels" if output.ndim == 4 else ""
+        hint = {3: "; return one token, or their mean", 4: "; average it over pixels"}.get(output.ndim, "")
         raise RepriseError(
             f"the model returns shape {list(output.shape)} for images of shape {list(images.shape)}; "
             f"expected [{len(images)}, features]{hint}"
