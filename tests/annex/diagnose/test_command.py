@@ -126,6 +126,7 @@ def broken():
     return undefined_name
 
 number = 3
+builtin = dict
 """
 
 
@@ -401,6 +402,7 @@ MODELS = [
     ("raises.py:build", [], ["raises.py:2: ZeroDivisionError"]),
     ("syntax.py:build", [], ["syntax.py:1: SyntaxError"]),
     ("model.py:needing", [], ["missing a required argument: 'dims'", "a function without arguments"]),
+    ("model.py:builtin", [], ["no signature found", "expected a function without arguments"]),
     ("model.py:exits", [], ["the model fails on images of shape [60, 3, 16, 16]: SystemExit: enough"]),
     ("model.py:infinite", [], ["NaN or infinity for 60 of 60 images"]),
     ("model.py:imaginary", [], ["torch.complex64; expected real numbers"]),

@@ -268,7 +268,7 @@ def _from_file(name: str, file: Path, function: str) -> nn.Module:
         raise RepriseError(f"model '{name}': {file} defines no function '{function}'")
     try:
         inspect.signature(build).bind()
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # arguments are missing, or a built-in function does not say
         raise RepriseError(f"model '{name}': {error}; expected a function without arguments") from None
     with explained(file):
         net = build()
