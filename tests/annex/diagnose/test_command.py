@@ -1,7 +1,9 @@
 """`reprise diagnose` from files and models to the page, the table and the verdict; a mistake is one line."""
 
+import os
 import pickle
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -53,6 +55,58 @@ def constant():
     nn.init.zeros_(net.layer.weight)
     return net
 
+def half_precision():
+    return healthy().bfloat16()
+
+def pooled():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.AdaptiveAvgPool2d(1))
+
+def noisy():
+    class Noisy(Net):
+        def forward(self, images):
+            return nn.functional.dropout(super().forward(images))
+    return Noisy(20)
+
+def training():
+    class Training(Net):
+        def __init__(self):
+            super().__init__(20)
+            self.norm = nn.BatchNorm1d(20)
+        def train(self, mode=True):
+            return super().train(True)
+        def forward(self, images):
+            return self.norm(super().forward(images))
+    return Training()
+
+def needing(dims):
+    return Net(dims)
+
+def exits():
+    class Exits(Net):
+        def forward(self, images):
+            raise SystemExit("enough")
+    return Exits(4)
+
+def infinite():
+    class Infinite(Net):
+        def forward(self, images):
+            return super().forward(images) / 0
+    return Infinite(4)
+
+def imaginary():
+    class Imaginary(Net):
+        def forward(self, images):
+            return super().forward(images) * 1j
+    return Imaginary(4)
+
+def uneven():
+    class Uneven(Net):
+        dims = 4
+        def forward(self, images):
+            self.dims -= 1
+            return super().forward(images)[:, :self.dims]
+    return Uneven(4)
+
 def pair():
     class Pair(Net):
         def forward(self, images):
@@ -62,6 +116,9 @@ def pair():
 def maps():
     return nn.Conv2d(3, 4, 3)
 
+def tokens():
+    return nn.Sequential(nn.Conv2d(3, 4, 3), nn.Flatten(2))
+
 def small():
     return nn.Linear(4, 2)
 
@@ -69,6 +126,7 @@ def broken():
     return undefined_name
 
 number = 3
+builtin = dict
 """
 
 
@@ -148,6 +206,8 @@ def test_the_reference_is_that_of_the_layer_on_the_scale_of_the_dimensions(here)
         trained = shares.loc[(layer, "RankMe", "trained")]
         assert shown[layer]["trained, lowest"] == pytest.approx(8 * trained.min(), rel=1e-3)
         assert shown[layer]["trained, highest"] == pytest.approx(8 * trained.max(), rel=1e-3)
+    balance = table().loc["balance, view 1"]
+    assert balance["untrained, lowest"] == 1  # an eighth of 128 dimensions' would be less than any rank
     assert shown["embedding"]["trained, lowest"] != shown["representation"]["trained, lowest"]
 
 
@@ -180,6 +240,33 @@ def test_networks_are_told_apart(here, project, capsys, build, verdict):
     assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
     assert capsys.readouterr().out.splitlines()[1].startswith(f"{verdict}: ")
     assert "linear probe, view 1" in table().index  # the folders are the classes
+
+
+@pytest.mark.parametrize("build", ["half_precision", "pooled"])
+def test_outputs_of_any_precision_and_pooled_maps_are_taken(here, project, build):
+    arguments = ["--images", str(project / "images"), "--size", "16", "--samples", "48"]
+    assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
+
+
+@pytest.mark.parametrize(("build", "is_noted"), [("healthy", False), ("noisy", True), ("training", True)])
+def test_outputs_that_change_from_call_to_call_are_noted(here, project, capsys, build, is_noted):
+    arguments = ["--images", str(project / "images"), "--size", "16", "--samples", "48"]
+    assert main(["diagnose", f"{project}/model.py:{build}", *arguments]) == 0
+    assert ("changes from call to call" in capsys.readouterr().out) == is_noted
+
+
+def test_a_name_that_is_no_text_is_shown_escaped(here):
+    name = os.fsdecode(b"\xff.npy")
+    shutil.copy("a.npy", name)
+    assert main(["diagnose", name]) == 0
+    assert "\\udcff.npy" in (here / "diagnosis" / "diagnosis.html").read_text()
+
+
+def test_one_view_given_twice_is_noted(here, capsys):
+    note = "Both views are equal"
+    for files, is_noted in ((["a.npy", "a.npy"], True), (["a.npy", "b.npy"], False), (["a.npy"], False)):
+        assert main(["diagnose", *files]) == 0
+        assert (note in capsys.readouterr().out) == is_noted
 
 
 def test_weights_are_loaded(here, project):
@@ -254,6 +341,9 @@ FILES = [
     (["a.npy", "--labels", "same.npy"], ["all 120 labels are 1"]),
     (["a.npy", "--images", "."], ["--images: only for a model"]),
     (["a.npy", "--skip-bad"], ["--skip-bad: only for a model"]),
+    (["a.npy", "--samples", "50"], ["--samples: only for a model"]),
+    (["torchvison:resnet18", "--images", "."], ["torchvison:resnet18: no such file"]),
+    (["broad.npy"], ["9000 dimensions; expected 2 to 8192; pool feature maps"]),
 ]
 
 
@@ -289,6 +379,7 @@ def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
         "huge": np.full((50, 4), 1e200),
         "nan": bad,
         "wide": np.zeros((120, 9)),
+        "broad": np.zeros((40, 9000), np.float16),
         "few": z[0][:10],
         "short": np.arange(7),
         "same": np.ones(120, int),
@@ -307,11 +398,18 @@ MODELS = [
     ("nothing.py:build", [], ["no file"]),
     ("model.py:absent", [], ["defines no function 'absent'"]),
     ("model.py:number", [], ["defines no function 'number'"]),
-    ("model.py:broken", [], ["model.py:51: NameError", "undefined_name"]),
+    ("model.py:broken", [], ["model.py:106: NameError", "undefined_name"]),
     ("raises.py:build", [], ["raises.py:2: ZeroDivisionError"]),
     ("syntax.py:build", [], ["syntax.py:1: SyntaxError"]),
+    ("model.py:needing", [], ["missing a required argument: 'dims'", "a function without arguments"]),
+    ("model.py:builtin", [], ["no signature found", "expected a function without arguments"]),
+    ("model.py:exits", [], ["the model fails on images of shape [60, 3, 16, 16]: SystemExit: enough"]),
+    ("model.py:infinite", [], ["NaN or infinity for 60 of 60 images"]),
+    ("model.py:imaginary", [], ["torch.complex64; expected real numbers"]),
+    ("model.py:uneven", [], ["features; expected equally many"]),
     ("model.py:pair", [], ["returns a tuple", "one tensor [image, features]"]),
     ("model.py:maps", [], ["returns shape [60, 4, 14, 14]", "average it over pixels"]),
+    ("model.py:tokens", [], ["returns shape [60, 4, 196]", "return one token, or their mean"]),
     ("model.py:small", [], ["the model fails on images of shape [60, 3, 16, 16]"]),
     ("torchvision:resnet19", [], ["builds no such model"]),
     ("model.py:healthy", ["--weights", "absent.pt"], ["absent.pt: no such file"]),

@@ -51,6 +51,8 @@ def test_a_table_names_its_column():
     assert labels("one.csv", 6).tolist() == CLASSES
     table["class"].to_csv("bare.csv", index=False, header=False)
     assert labels("bare.csv", 6).tolist() == CLASSES
+    table.rename(columns={"class": "a:b"}).to_csv("colon.csv")
+    assert labels("colon.csv:a:b", 6).tolist() == CLASSES
     table["split"].to_csv("pairs.csv", header=False)
     assert labels("pairs.csv:2", 6).tolist() == [1, 0] * 3
 
@@ -77,6 +79,9 @@ TABLES = [
     ("y.csv", pairs(*"abababab"), "8 labels for 6 samples"),
     ("y.csv", '"' + "a" * 200_000, "no table: field larger than field limit"),
     ("y.csv", pairs("0,a", "1,b,c", "2,a", "3,b", "4,a", "5,b"), "line 2 has 3 cells, line 1 2"),
+    ("y.csv:class", pairs("class,class", *(f"{i // 3},a" for i in range(6))), "2 columns are named 'class'"),
+    ("y.txt", pairs("class", *"01010"), "6 lines with the header for 6 samples"),
+    ("y.txt", pairs(*"ababab").replace("a", "a\0"), "no text in UTF-8"),
     ("y.txt:class", pairs(*"ababab"), "only .csv and .tsv have columns"),
     ("y.txt", pairs(*(f"{i},{'ab'[i % 2]}" for i in range(6))), "6 classes among 6 labels, as 0,a, 1,b"),
     ("y.txt", pairs(*["0.1", "0.5", "0.9", "0.7", "0.1", "-1"]), "4 classes among 5 labels"),
@@ -112,6 +117,11 @@ def test_minus_one_nan_and_empty_are_no_label(values):
         "y.txt", "\n".join(value.decode() if isinstance(value, bytes) else str(value) for value in values)
     )
     assert labels("y.txt", 6).tolist() == [0, NONE, 1, 0, 1, NONE]
+
+
+@pytest.mark.parametrize("name", ["y.txt", "y.csv"])
+def test_the_first_sample_may_lack_a_label(name):
+    assert labels(written(name, "\n1\n0\n1\n1\n0\n"), 6).tolist() == [NONE, 1, 0, 1, 1, 0]
 
 
 def test_arrays_lie_in_any_kind_of_file():

@@ -86,6 +86,15 @@ def compiled(folder):
     return "compiled.pt", {"_orig_mod": encoder}
 
 
+def compiled_in_parts(folder):
+    """As long networks are compiled, one repeated block at a time."""
+    encoder, parts = Encoder(), Encoder()
+    parts.load_state_dict(encoder.state_dict())
+    parts.layer1[0] = torch.compile(parts.layer1[0])
+    torch.save({"model": parts.state_dict()}, folder / "parts.pt")
+    return "parts.pt", {"model": encoder}
+
+
 def moco(folder, old=False):
     encoders = {}
     for name in ("encoder_q", "encoder_k"):
@@ -285,6 +294,11 @@ def hugging_face_in_shards(folder):
     return "shards", {"resnet": model.resnet}
 
 
+def list_of_shards(folder):
+    name, places = hugging_face_in_shards(folder)
+    return f"{name}/model.safetensors.index.json", places
+
+
 def by_arrays(folder):
     """NumPy's arrays in place of tensors, as conversions from other libraries save them."""
     encoder = Encoder()
@@ -297,7 +311,8 @@ ONE = [
     (bare, [": 8 tensors; left out: nothing."]),
     (with_classifier, ["left out: fc (2)"]),
     (data_parallel, [", prefix 'module.'"]),
-    (compiled, [", prefix '_orig_mod.'"]),
+    (compiled, ["tensors; left out: nothing"]),
+    (compiled_in_parts, ["entry 'model'; left out: nothing"]),
     (vicreg, ["entry 'model', prefix 'module.backbone.'", "model.module.projector (", "optimizer ("]),
     (vicreg, ["not loaded:", "exclude_bias_and_norm"]),
     (barlow_twins, ["prefix 'module.backbone.'", "model.module.bn (3)"]),
@@ -308,6 +323,7 @@ ONE = [
     (stable_pretraining, ["prefix 'backbone.'", "state_dict.callbacks_modules (2)"]),
     (hugging_face, ["Weights from model:", "prefix 'resnet.'", "classifier (2)"]),
     (hugging_face_in_shards, ["prefix 'resnet.'", "classifier (2)"]),
+    (list_of_shards, ["prefix 'resnet.'", "classifier (2)"]),
     (by_arrays, ["prefix 'encoder.'"]),
 ]
 SEVERAL = [
@@ -368,6 +384,10 @@ def test_the_prefix_of_a_wrapper_is_its_own(tmp_path):
     net = module(net=torch.compile(Encoder()))
     load(net, str(tmp_path / name))
     assert same(net.net._orig_mod, *places.values())
+    in_parts, (encoder,) = Encoder(), places.values()
+    in_parts.layer1[0] = torch.compile(in_parts.layer1[0])
+    load(in_parts, str(tmp_path / name))
+    assert torch.equal(in_parts.layer1[0].weight, encoder.layer1[0].weight)
 
 
 def test_a_network_of_transformers_is_read_with_its_renamed_tensors(tmp_path):
@@ -378,10 +398,11 @@ def test_a_network_of_transformers_is_read_with_its_renamed_tensors(tmp_path):
     config.patch_size = 4
     trained = transformers.ViTForImageClassification(config)
     trained.save_pretrained(tmp_path)
-    net = module(body=transformers.ViTModel(config, add_pooling_layer=False))
-    note = load(net, str(tmp_path))
-    assert same(net.body, trained.vit)
-    assert "read by transformers" in note
+    for named in (tmp_path, tmp_path / "model.safetensors"):
+        net = module(body=transformers.ViTModel(config, add_pooling_layer=False))
+        note = load(net, str(named))
+        assert same(net.body, trained.vit)
+        assert "read by transformers" in note
     assert "left out: classifier.bias, classifier.weight" in note
     with pytest.raises(RepriseError, match=r"it lacks pooler\.dense\.bias, pooler\.dense\.weight"):
         load(transformers.ViTModel(config), str(tmp_path))

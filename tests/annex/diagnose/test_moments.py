@@ -149,12 +149,14 @@ def test_a_small_spread_beside_a_large_mean_keeps_its_digits(shape):
 
 
 @pytest.mark.parametrize("shape", [(200, 3), (50, 80)])
-@pytest.mark.parametrize("value", [0.0, 2.0])
+@pytest.mark.parametrize("value", [0.0, 2.0, 0.1])
 def test_constant_embeddings_have_no_spread_and_no_correlation(shape, value):
+    """A mean of 0.1s is rounded, and rounding has no rank."""
     observed = {each.measure.name: each.value for each in observe(gather([np.full(shape, value)] * 2, NAMES))}
     assert observed["spread"] == 0
     assert observed["cross-view correlation"] == 0
     assert observed["largest singular value"] == 0
+    assert np.isnan(observed["effective rank"])
 
 
 def test_dimensions_that_too_few_samples_leave_empty_do_not_count():

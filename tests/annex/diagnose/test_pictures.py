@@ -102,10 +102,10 @@ def test_a_truncated_image_is_refused(tmp_path):
 
 
 def test_hidden_files_and_folders_are_skipped_and_counted(project):
-    files, hidden = found(project / "images")
+    files, skipped = found(project / "images")
     assert len(files) == 62
     assert files == sorted(files)
-    assert hidden == 5
+    assert [*skipped.values()] == [5, 1, 0]  # hidden, notes.txt, links
 
 
 def test_linked_folders_are_read(project, tmp_path):
@@ -113,12 +113,31 @@ def test_linked_folders_are_read(project, tmp_path):
     assert len(found(tmp_path).files) == 32
 
 
+def test_a_folder_is_read_once_however_many_links_lead_to_it(project, tmp_path):
+    """A link to a folder around it would repeat all its images forty times."""
+    (tmp_path / "linked").symlink_to(project / "images" / "class0")
+    (tmp_path / "again").symlink_to(project / "images" / "class0")
+    (tmp_path / "around").symlink_to(tmp_path)
+    files, skipped = found(tmp_path)
+    assert len(files) == 32
+    assert skipped["Folders that links lead to again, skipped"] == 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_pillow_warns_of_is_no_error(tmp_path):
+    image = Image.new("P", (8, 8))
+    image.putpalette(range(6))
+    image.save(tmp_path / "x.png", transparency=b"\0\x80")
+    assert picture(tmp_path / "x.png", 8).pixels.shape == (3, 8, 8)
+
+
 def test_notes_count_what_was_skipped_and_scaled(project, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert diagnosed(project) == 0
     printed = capsys.readouterr().out.splitlines()
     scaled = "Images of more than 8 bits, each scaled from its own lowest and highest value: 2."
-    for note in ("Weights as build gives them.", "Hidden files and folders, skipped: 5.", scaled):
+    notes = ["Weights as build gives them.", "Hidden files and folders, skipped: 5.", scaled]
+    for note in (*notes, "Classes, by folder: class0, class1."):
         assert note in printed
         assert note in " ".join((tmp_path / "diagnosis" / "diagnosis.html").read_text().split())
 
@@ -136,7 +155,9 @@ def test_broken_images_are_named_and_left_out_where_asked(project, tmp_path, mon
         (tmp_path / "y.txt").write_text("\n".join("dark" if name == "bad.jpg" else "light" for name in order))
         assert diagnosed(project, "--labels", "y.txt", "--skip-bad") == 0
         left_out = "Images left out that cannot be decoded (class1/bad.jpg): 1."
-        assert left_out in capsys.readouterr().out.splitlines()
+        printed = capsys.readouterr().out
+        assert left_out in printed.splitlines()
+        assert "by folder" not in printed  # of the labels that are named, the folders say nothing
         rows = pd.read_csv("diagnosis/diagnosis.csv").set_index("diagnostic")
         assert rows.loc["most frequent class", "value"] == 1
     finally:

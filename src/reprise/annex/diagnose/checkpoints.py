@@ -11,11 +11,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from reprise.annex.diagnose.contents import content, leaves, not_loaded, unread, words
+from reprise.annex.diagnose.contents import INDEX, WHOLE, content, leaves, not_loaded, unread, words
 from reprise.errors import RepriseError
 
 COUNTED = "num_batches_tracked"
 """A buffer of batch normalisation that evaluation does not use, and that old checkpoints lack."""
+COMPILED = "_orig_mod."
+"""What torch.compile puts into the names of the tensors in a module, which may lie anywhere in a network."""
 LISTED = 4
 """Names in a list, at most; further ones are counted."""
 
@@ -61,8 +63,9 @@ def load(net: nn.Module, name: str) -> str:
             their shapes; or if there are further ones in the same modules.
     """
     file, prefix = split(name)
-    if prefix is None and (file / "config.json").is_file() and (inner := _of_transformers(net)) is not None:
-        return _from_pretrained(inner, file)
+    folder = file.parent if file.name in WHOLE or file.name.endswith(INDEX) else file
+    if prefix is None and (folder / "config.json").is_file() and (inner := _of_transformers(net)) is not None:
+        return _from_pretrained(inner, folder)
     saved = _saved(file)
     fits = {place: naming for naming in _namings(net) for place in _places(net, naming, saved.tensors)}
     if not fits:
@@ -123,9 +126,12 @@ def _from_pretrained(net: Any, folder: Path) -> str:
 
 def split(name: str) -> tuple[Path, str | None]:
     """The file, and the key of `FILE:KEY` unless a file has that whole name."""
-    before, colon, key = name.rpartition(":")
-    is_key = colon and not Path(name).exists() and (Path(before).exists() or Path(before).suffix)
-    return (Path(before), key) if is_key else (Path(name), None)
+    cuts = [place for place, letter in enumerate(name) if letter == ":" and place]
+    if Path(name).exists() or not cuts:
+        return Path(name), None
+    cut = next((place for place in reversed(cuts) if Path(name[:place]).exists()), cuts[-1])
+    file, key = Path(name[:cut]), name[cut + 1 :]
+    return (file, key) if file.exists() or file.suffix else (Path(name), None)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -142,7 +148,7 @@ def _saved(file: Path) -> Saved:
         if isinstance(value, np.ndarray) and value.dtype.kind in "fiu":
             value = torch.from_numpy(np.array(value))
         if isinstance(value, Tensor) and path:
-            name = ".".join(path)
+            name = ".".join(path).replace(COMPILED, "")
             tensors[name], entries[name] = value, ".".join(path[:-1])
     if not tensors:
         raise not_loaded(file, found, "weights") or RepriseError(
@@ -163,7 +169,7 @@ def _namings(net: nn.Module) -> Iterator[Naming]:
     shared = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, modules)]
     if all(key.count(".") == len(shared) for key in keys):  # one layer, whose name is all that tells it
         shared = []
-    own = {".".join(key.split(".")[len(shared) :]): key for key in keys}
+    own = {".".join(key.split(".")[len(shared) :]).replace(COMPILED, ""): key for key in keys}
     yield Naming(own, "")
     children = [name for name, _ in net.get_submodule(".".join(shared)).named_children()]
     numbers = {name: str(number) for number, name in enumerate(children)}

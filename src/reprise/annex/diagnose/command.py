@@ -20,6 +20,16 @@ HELP = (
     "measure embeddings or a model of yours: spectrum, ranks, alignment, probes; say whether they collapsed"
 )
 
+OF_MODELS = {
+    "images": None,
+    "weights": None,
+    "tokens": None,
+    "skip_bad": False,
+    "recipe": "simclr_imagenet",
+    "size": 224,
+    "samples": 2000,
+}
+"""Options that only models have, and their defaults."""
 PATIENCE = 3.0
 """Seconds of work without a bar."""
 
@@ -50,16 +60,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of a transformer of timm: the class token, or the mean over patches (default: as in timm)",
     )  # fmt: skip
     parser.add_argument(
-        "--recipe", choices=RECIPES, default="simclr_imagenet", metavar="NAME",
+        "--recipe", choices=RECIPES, default=OF_MODELS["recipe"], metavar="NAME",
         help=f"of a model: augmentations of its two views; {', '.join(RECIPES)} (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument(
-        "--size", type=int, default=224, metavar="PIXELS", help="of a model (default: %(default)s)"
-    )
+        "--size", type=int, default=OF_MODELS["size"], metavar="PIXELS",
+        help="of a model (default: %(default)s)",
+    )  # fmt: skip
     parser.add_argument(
         "--samples",
         type=int,
-        default=2000,
+        default=OF_MODELS["samples"],
         metavar="N",
         help="images of a model, at most (default: %(default)s)",
     )
@@ -93,10 +104,10 @@ def run(options: argparse.Namespace) -> None:
         title = f"{names[0]} on {options.images.name}"
         names = ["view 1", "view 2"]
     else:
-        if unused := [name for name in ("images", "weights", "tokens", "skip_bad") if getattr(options, name)]:
+        views, notes = [reading.embeddings(name) for name in names], []
+        if unused := [name for name, default in OF_MODELS.items() if getattr(options, name) != default]:
             option = unused[0].replace("_", "-")
             raise RepriseError(f"--{option}: only for a model; {names[0]} is a file of embeddings")
-        views, notes = [reading.embeddings(name) for name in names], []
         labels = reading.labels(options.labels, len(views[0])) if options.labels else None
         title = " and ".join(names)
     samples, dim = views[0].shape
@@ -105,6 +116,8 @@ def run(options: argparse.Namespace) -> None:
         while_read, while_observed = parts(bar, seconds)
         gathered = gather(views, names, while_read)
         observed = observe(gathered, while_observed)
+    if gathered.whole.distance2 == 0:
+        notes.append("Both views are equal, so that diagnostics of both views say nothing.")
     probed, unlabelled = _probed(views[0], labels)
     diagnosis = page.Diagnosis(
         title,
@@ -156,8 +169,10 @@ def _of_model(options: argparse.Namespace) -> "tuple[list[Array], Array | None, 
         f"Two views of each image of {options.images}, at {options.size} pixels, by the recipe "
         f"{options.recipe}, in evaluation mode."
     )
-    chosen = found.labels if labels is None else labels[found.places]
-    return found.views, chosen, [made, weights, *found.notes]
+    notes = [made, weights, *found.notes]
+    if labels is not None:
+        return found.views, labels[found.places], notes
+    return found.views, found.labels, [*notes, *filter(None, [found.about_labels])]
 
 
 def _probed(view: "Array", labels: "Array | None") -> "tuple[list[Probed], list[str]]":

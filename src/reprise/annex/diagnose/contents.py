@@ -37,6 +37,8 @@ NO_DATA = (
 )
 """How files begin that stand where data should be, in lower case, and what they are."""
 OBJECTS = "numpy.ndarray of Python objects"
+WHOLE, INDEX = ("model.safetensors", "pytorch_model.bin"), ".index.json"
+"""Names of weights in a folder of Hugging Face's, and how the name of the list of shards ends."""
 EMPTY = "is empty (0 bytes); copy it again"
 KINDS = ".npy, .npz, .safetensors or a file by torch.save"
 
@@ -99,6 +101,8 @@ def content(file: Path, use: Use) -> Any:
     Raises:
         RepriseError: if there is no such file, or it is damaged or of another kind.
     """
+    if file.name.endswith(INDEX):
+        file = file.parent
     if file.is_dir():
         return _folder(file, use)
     match kind(file):
@@ -317,13 +321,13 @@ def _folder(folder: Path, use: Use) -> Any:
             f"{folder}: a sharded checkpoint of torch.distributed; join its parts: python -m "
             f"torch.distributed.checkpoint.format_utils dcp_to_torch {folder} weights.pt"
         )
-    for index in sorted(folder.glob("*.index.json")):
+    for index in sorted(folder.glob(f"*{INDEX}")):
         try:
             shards = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
         except (ValueError, KeyError, AttributeError, OSError) as error:
             raise _damaged(index, error) from None
         return {key: value for shard in shards for key, value in content(folder / shard, use).items()}
-    for name in ("model.safetensors", "pytorch_model.bin"):
+    for name in WHOLE:
         if (folder / name).is_file():
             return content(folder / name, use)
     files = sorted(file for file in folder.iterdir() if file.is_file() and not file.name.startswith("."))

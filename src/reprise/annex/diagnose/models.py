@@ -1,5 +1,6 @@
 """Representations of a user's own model: of two random views of each image of a folder."""
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -23,6 +24,8 @@ CHUNK = 64
 """Images whose views are made and encoded at a time."""
 HEADS = ("fc", "classifier", "heads", "head")
 """Names of torchvision's classifiers, which are left out."""
+NOISE = 0.01
+"""Differences between the outputs for an image, over their length, that rounding explains."""
 Token = Literal["cls", "mean"]
 """A transformer represents an image by its class token, or by the mean of its patches' tokens."""
 
@@ -32,12 +35,14 @@ class Represented(NamedTuple):
     views: two matrices of shape [image, features].
     labels: the folder of each image, counted from 0; None where folders are no classes.
     places: of each image among `pictures.found(folder).files`.
-    notes: sentences about what was left out or changed.
+    about_labels: a sentence on the folders as classes.
+    notes: further sentences, about what was left out or changed.
     """
 
     views: list[Float[np.ndarray, "image features"]]
     labels: Int[np.ndarray, " image"] | None
     places: Int[np.ndarray, " image"]
+    about_labels: str
     notes: list[str]
 
 
@@ -97,7 +102,8 @@ def model(name: str, weights: str | None, token: Token | None = None) -> tuple[n
             )
         net = Tokens(net, token)
         note += f" An image is represented by its {'class token' if token == 'cls' else 'mean patch token'}."
-    return net.eval(), note
+    net.eval()
+    return net, note
 
 
 @torch.no_grad()
@@ -114,7 +120,8 @@ def represent(
     """Representations of two random views of each image, normalised as for ImageNet.
 
     Args:
-        net: maps [image, 3, size, size] to [image, features].
+        net: maps [image, 3, size, size] to [image, features], or to [image, features, 1, 1]; images have the
+            precision of its parameters and are on their device.
         folder: of images, at any depth; the folders directly in it are their classes.
         recipe: a name in `datasets.recipes.RECIPES`.
         samples: at most as many images, drawn at random with a fixed seed.
@@ -151,42 +158,62 @@ def represent(
             scaled += picture.scaled
         if rows:
             both = views.made(torch.stack(pixels), numbers[:, rows])
-            parts.append(torch.stack([_checked(net, view) for view in both]))
+            made = [_checked(net, view) for view in both]
+            if len(dims := {part.shape[-1] for part in (*made, *parts)}) > 1:
+                raise RepriseError(
+                    f"the model returns {' or '.join(map(str, dims))} features; expected equally many"
+                )
+            if not parts:
+                steady = _is_steady(net, both[0], made[0])
+            parts.append(torch.stack(made))
             kept += [chosen[row] for row in rows]
         progress(int(index[-1]) + 1, len(chosen), "images")
     if not parts:
         raise RepriseError(f"{folder}: none of {len(chosen)} images can be decoded; copy them again")
-    labels, note = _classes([found.files[place].relative_to(folder) for place in kept])
-    counts = {
-        "Hidden files and folders, skipped": found.hidden,
+    labels, about_labels = _classes([found.files[place].relative_to(folder) for place in kept])
+    counts = found.skipped | {
         f"Images left out that cannot be decoded ({checkpoints.listed(bad)})": len(bad),
         "Images of more than 8 bits, each scaled from its own lowest and highest value": scaled,
     }
     notes = [f"{what}: {count}." for what, count in counts.items() if count]
+    if not steady:
+        notes.append(
+            "What the model returns for an image changes from call to call, or with the images beside it, as "
+            "in training mode: all values below depend on that, too."
+        )
     matrices = [view.numpy() for view in torch.cat(parts, 1)]
-    return Represented(matrices, labels, np.array(kept), notes + ([note] if note else []))
+    return Represented(matrices, labels, np.array(kept), about_labels, notes)
 
 
 def _classes(files: list[Path]) -> tuple[Int[np.ndarray, " image"] | None, str]:
-    """The folder of each image, counted from 0; or None, and why folders are no classes.
+    """The folder of each image, counted from 0, and the folders' names; or None, and why not.
 
     Args:
         files: relative to the folder of all images.
     """
     names, labels = np.unique([file.parts[0] for file in files], return_inverse=True)
-    if not any(len(file.parts) > 1 for file in files) or len(names) == 1:
+    if not any(len(file.parts) > 1 for file in files):
         return None, ""
+    if len(names) == 1:
+        return None, f"No probes: all images lie in the folder {names[0]}."
     if any(len(file.parts) == 1 for file in files):
         return None, "No probes: some images lie in no folder, which would be their class."
     if len(names) > len(files) / 2:
         return None, f"No probes: {len(names)} folders of {len(files)} images are no classes."
-    return labels, ""
+    return labels, f"Classes, by folder: {checkpoints.listed(names.tolist())}."
+
+
+def _is_steady(net: nn.Module, images: Tensor, output: Float[Tensor, "image features"]) -> bool:
+    """Tells if a network returns for two images alone what it returned for them among others."""
+    alone, among = _checked(net, images[:2]), output[:2]
+    return bool((alone - among).norm() <= NOISE * among.norm())
 
 
 def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
+    like = next((each for each in net.parameters() if each.is_floating_point()), images)
     try:
-        output = net(images)
-    except Exception as error:  # whatever a user's network raises
+        output = net(images.to(like.device, like.dtype))
+    except (Exception, SystemExit) as error:  # whatever a user's network raises
         raise RepriseError(
             f"the model fails on images of shape {list(images.shape)}: {type(error).__name__}: {words(error)}"
         ) from None
@@ -195,13 +222,21 @@ def _checked(net: nn.Module, images: Tensor) -> Float[Tensor, "image features"]:
             f"the model returns a {type(output).__name__} for images of shape {list(images.shape)}; expected "
             "one tensor [image, features]: wrap it in a module that returns the representation"
         )
+    if output.ndim == 4 and output.shape[2:] == (1, 1):  # pooled, as by nn.Sequential(*resnet.children())
+        output = output.flatten(1)
     if output.ndim != 2 or len(output) != len(images):
-        hint = "; average it over pixels" if output.ndim == 4 else ""
+        hint = {3: "; return one token, or their mean", 4: "; average it over pixels"}.get(output.ndim, "")
         raise RepriseError(
             f"the model returns shape {list(output.shape)} for images of shape {list(images.shape)}; "
             f"expected [{len(images)}, features]{hint}"
         )
-    return output.float()
+    if output.is_complex():
+        raise RepriseError(f"the model returns numbers of type {output.dtype}; expected real numbers")
+    if bad := int((~output.isfinite()).any(1).sum()):
+        raise RepriseError(
+            f"the model returns NaN or infinity for {bad} of {len(images)} images; check its weights"
+        )
+    return output.float().cpu()
 
 
 def _from_library(library: str, name: str) -> nn.Module:
@@ -231,6 +266,10 @@ def _from_file(name: str, file: Path, function: str) -> nn.Module:
         return build
     if not callable(build):
         raise RepriseError(f"model '{name}': {file} defines no function '{function}'")
+    try:
+        inspect.signature(build).bind()
+    except (TypeError, ValueError) as error:  # arguments are missing, or a built-in function does not say
+        raise RepriseError(f"model '{name}': {error}; expected a function without arguments") from None
     with explained(file):
         net = build()
     if not isinstance(net, nn.Module):

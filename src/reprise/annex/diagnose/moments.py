@@ -124,14 +124,16 @@ def _shape(views: Sequence[Array], names: Sequence[str]) -> tuple[int, int]:
     if samples < LEAST:
         raise RepriseError(f"{names[0]}: {samples} samples; intervals need {LEAST} or more")
     if not 2 <= dim <= MOST_DIMENSIONS:
-        raise RepriseError(f"{names[0]}: {dim} dimensions; expected 2 to {MOST_DIMENSIONS}")
+        hint = "; pool feature maps over pixels" if dim > 1 else ""
+        raise RepriseError(f"{names[0]}: {dim} dimensions; expected 2 to {MOST_DIMENSIONS}{hint}")
     return samples, dim
 
 
 def _origin(view: Array) -> Float[Array, " dim"]:
     rows = np.asarray(view[:1024], np.float64)
     rows = rows[np.isfinite(rows).all(1)]
-    return rows.mean(0) if len(rows) else np.zeros(view.shape[1])
+    # The mean of equal numbers is rounded; of their differences, it is exact: constant dimensions become 0.
+    return rows[0] + (rows - rows[0]).mean(0) if len(rows) else np.zeros(view.shape[1])
 
 
 def _blocks(

@@ -108,7 +108,7 @@ def save(diagnosis: Diagnosis, folder: Path) -> list[Path]:
         dimensions=diagnosis.sample.dim,
     )
     files = {
-        folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8"),
+        folder / PAGE: lambda draft: draft.write_text(page, encoding="utf-8", errors="backslashreplace"),
         folder / TABLE: lambda draft: rows.to_csv(draft, index=False),
     }
     write_files(files)

@@ -1,6 +1,7 @@
 """The images of a user's folder: found, decoded one by one, and counted where they are left out or scaled."""
 
 import os
+import warnings
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,11 +23,12 @@ ARCHIVE = "__MACOSX"
 class Found(NamedTuple):
     """Attributes:
     files: the images at any depth, sorted.
-    hidden: number of files and folders that were skipped: names that begin with a dot, and `__MACOSX`.
+    skipped: what was skipped, each with its number: hidden files and folders, whose names begin with a dot,
+        and `__MACOSX`; files with other endings than `SUFFIXES`; folders that links lead to again.
     """
 
     files: list[Path]
-    hidden: int
+    skipped: dict[str, int]
 
 
 class Picture(NamedTuple):
@@ -47,19 +49,28 @@ def found(folder: Path) -> Found:
     """
     if not folder.is_dir():
         raise RepriseError(f"{folder}: no such folder of images")
-    files, hidden = [], 0
+    files, hidden, others, again = [], 0, 0, 0
+    seen: set[str] = set()
     for place, folders, names in os.walk(folder, followlinks=True):
-        shown = [name for name in folders if not _is_hidden(name)]
-        hidden += len(folders) - len(shown) + sum(map(_is_hidden, names))
-        folders[:] = shown
-        files += [
-            Path(place, name)
-            for name in names
-            if not _is_hidden(name) and Path(name).suffix.lower() in SUFFIXES
-        ]
+        if (real := os.path.realpath(place)) in seen:  # a link to a folder around it would go on for ever
+            folders.clear()
+            again += 1
+            continue
+        seen.add(real)
+        shown = [Path(place, name) for name in names if not _is_hidden(name)]
+        images = [file for file in shown if file.suffix.lower() in SUFFIXES]
+        hidden += sum(map(_is_hidden, [*folders, *names]))
+        others += len(shown) - len(images)
+        files += images
+        folders[:] = sorted(name for name in folders if not _is_hidden(name))
     if not files:
         raise RepriseError(f"{folder}: no image in it; expected files that end in {', '.join(SUFFIXES)}")
-    return Found(sorted(files), hidden)
+    skipped = {
+        "Hidden files and folders, skipped": hidden,
+        f"Files that do not end in {', '.join(SUFFIXES)}, skipped": others,
+        "Folders that links lead to again, skipped": again,
+    }
+    return Found(sorted(files), skipped)
 
 
 def picture(file: Path, size: int) -> Picture:
@@ -70,7 +81,7 @@ def picture(file: Path, size: int) -> Picture:
         RepriseError: if it cannot be decoded, or has NaN or infinity.
     """
     try:
-        with Image.open(file) as image:
+        with warnings.catch_warnings(action="ignore"), Image.open(file) as image:
             scaled = image.mode in ("I", "F") or image.mode.startswith("I;16")
             colours = (_eight_bits(image) if scaled else image).convert("RGB")
     except Exception as error:  # a decoder may raise anything; also Pillow's limit on the number of pixels
@@ -98,4 +109,6 @@ def _reason(file: Path, error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     with file.open("rb") as stream:
-        return no_data(stream.read(START)) or f"{words(error)}; copy it again"
+        reason = no_data(stream.read(START))
+    is_whole = isinstance(error, ValueError | Image.DecompressionBombError)
+    return reason or words(error) + "; copy it again" * (not is_whole)

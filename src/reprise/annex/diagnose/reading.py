@@ -97,6 +97,10 @@ def _is_none(value: Any) -> bool:
 
 def _text(file: Path, column: str | None, samples: int) -> Array:
     text = file.read_bytes().decode("utf-8-sig", errors="backslashreplace")
+    if "\0" in text:
+        raise RepriseError(
+            f"{file}: no text in UTF-8, as it has zero bytes; save labels as .csv in UTF-8, or as .npy"
+        )
     if file.suffix.lower() in TABLES:
         return np.array(_column(file, text, column, samples))
     if column is not None:
@@ -104,10 +108,11 @@ def _text(file: Path, column: str | None, samples: int) -> Array:
     lines = [line.strip() for line in io.StringIO(text, newline=None)]
     while len(lines) > samples and not lines[-1]:
         lines.pop()
-    if len(lines) != samples:
+    if len(lines) != samples or _looks_like_a_header([[line] for line in lines], None):
+        header = " with the header" * (len(lines) == samples)
         raise RepriseError(
-            f"{file}: {len(lines)} lines for {samples} samples; expected one label a line and no header, in "
-            "the samples' order, with an empty line for no label"
+            f"{file}: {len(lines)} lines{header} for {samples} samples; expected one label a line and no "
+            "header, in the samples' order, with an empty line for no label"
         )
     return np.array(lines)
 
@@ -141,6 +146,8 @@ def _column(file: Path, text: str, column: str | None, samples: int) -> list[str
         raise RepriseError(f"{file}: {width} columns: {listed(marked)}; name one, as in {file}:{names[-1]}")
     if column is not None and column not in names:
         raise RepriseError(f"{file}: no column '{column}'; it has {listed(marked)}")
+    if column is not None and names.count(column) > 1:
+        raise RepriseError(f"{file}: {names.count(column)} columns are named '{column}'; rename all but one")
     chosen = names.index(column) if column is not None else 0
     if _is_index(columns[chosen]):
         raise RepriseError(f"{file}: column '{names[chosen]}' counts the samples, and is no label")
@@ -152,7 +159,10 @@ def _column(file: Path, text: str, column: str | None, samples: int) -> list[str
 def _looks_like_a_header(rows: list[list[str]], column: str | None) -> bool:
     """Tells if the first of as many lines as samples names the columns, so that one sample has no line."""
     columns = list(zip(*rows, strict=True))
-    above_numbers = any(not _is_number(cells[0]) and all(map(_is_number, cells[1:])) for cells in columns)
+    above_numbers = any(
+        first and not _is_number(first) and any(rest) and all(map(_is_number, filter(None, rest)))
+        for first, *rest in columns
+    )
     return above_numbers or (column in rows[0] and not _is_number(str(column)))
 
 
@@ -184,7 +194,9 @@ def _array(name: str) -> Array:
     if key and key not in named:
         raise RepriseError(f"{file}: has no array '{key}'; it holds: {shapes}")
     if not key and len(named) != 1:
-        raise RepriseError(f"{file}: holds {len(named)} arrays: {shapes}; name one, as in {file}:KEY")
+        raise RepriseError(
+            f"{file}: holds {len(named)} arrays: {shapes}; name one, as in {file}:KEY, or join them"
+        )
     return _numbers(name, named[key or next(iter(named))])
 
 

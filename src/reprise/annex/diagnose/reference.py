@@ -124,18 +124,20 @@ def provenance() -> list[str]:
 
 def band(each: Observed | str, layer: str, state: str) -> tuple[float, float] | None:
     """Lowest and highest value of a diagnostic among the networks of a state, on the scale of an observed
-    one, to four digits; None if they have none.
+    one and within its range, to four digits; None if they have none.
 
     Args:
         each: a diagnostic, or the name of a probe.
     """
-    name, limit = (each, 1.0) if isinstance(each, str) else (each.measure.name, each.limit)
+    name, limit, least = each, 1.0, 0.0
+    if not isinstance(each, str):
+        name, limit, least = each.measure.name, each.limit, each.measure.range[0]
     table = reference()
     rows = table[(table["layer"] == layer) & (table["state"] == state) & (table["diagnostic"] == name)]
     shares = rows["share"].dropna()
     if shares.empty:
         return None
-    low, high = (float(f"{limit * share:.4g}") for share in (shares.min(), shares.max()))
+    low, high = (float(f"{max(limit * share, least):.4g}") for share in (shares.min(), shares.max()))
     return low, high
 
 
