@@ -100,7 +100,8 @@ def published(written: str) -> tuple[str, Loss]:
     by_spelling = {spelled(name): each for name, each in known.items()}
     by_spelling |= {spelled(label): (label, loss) for label, loss in known.values()}
     if spelled(written) not in by_spelling:
-        raise unknown("loss", written, known, f"losses of two views' embeddings: {', '.join(known)}")
+        names = {spelled(name): name for name in known}.values()  # `w_mse` and `w-mse` are one
+        raise unknown("loss", written, known, f"losses of two views' embeddings: {', '.join(names)}")
     return by_spelling[spelled(written)]
 
 

@@ -179,6 +179,8 @@ def save(trial: Trial, folder: Path) -> list[Path]:
             file = folder / f"{id.replace('/', '-')}.svg"
             files[file] = partial(Path.write_text, data=each.picture, encoding="utf-8")
     write_files(files)
+    if comparison is None:
+        (folder / TABLE).unlink(missing_ok=True)  # an earlier page's
     return list(files)
 
 
