@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -214,6 +215,7 @@ def drawn_labels(folder, small):
 
     def labels(*arguments, **named):
         figure = reprise.draw("jing2022/fig06a", *arguments, **named)
+        assert not plt.fignum_exists(figure.number)  # else a notebook shows it twice
         texts = {text.get_text() for text in figure.findobj(Text)}
         return {text.removesuffix(", L = 1") for text in texts if text.endswith(", L = 1")}
 
