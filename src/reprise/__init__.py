@@ -44,7 +44,7 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     return in_setting(read.experiment(experiment).tables(), settings)
 
 
-def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str, ...] = ()) -> Any:
+def draw(id: str, tier: str = "default", *, loss: Any = None, against: str | tuple[str, ...] = ()) -> Any:
     """Draws a figure (matplotlib Figure) or table (DataFrame), for a notebook: from result tables; or with a
     loss, in seconds and in any folder, from networks that are trained now, at a reduced size.
 
@@ -53,7 +53,7 @@ def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str
         tier: as in `load`; not used with a loss.
         loss: gets rows beside the published one: a function or `torch.nn.Module` of two views' embeddings,
             each of shape [batch, dim], that returns a number; or `path/mine.py:my_loss(tau=.1)`.
-        against: published losses that get rows, too, such as `("vicreg", "simclr")`.
+        against: published losses that get rows, too, such as `"vicreg"` or `("vicreg", "simclr")`.
 
     Raises:
         RepriseError: as in `load`; with a loss, if the figure takes none or takes longer, or if this is no

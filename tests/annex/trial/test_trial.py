@@ -392,6 +392,14 @@ def test_a_loss_that_diverges_at_the_published_rate_has_a_lower_one(folder):
     assert set(made.tables["spectrum"]["setting"]) == {"published", "mine.py:copied"}
 
 
+def test_a_loss_that_diverges_at_every_rate_is_said_to_be_too_large(folder):
+    (folder / "mine.py").write_text("def copied(z1, z2):\n    return -1e9 * (z1 - z2).pow(4).sum()\n")
+    jing, quick = figures.quick_experiments()[0]
+    how = replace(quick, changes={"steps": 20, "long_steps": 20, "samples": 64, "seeds": 1})
+    with pytest.raises(RepriseError, match=r"diverged at each learning rate of 0.05, 0.005, 0.0005; scale"):
+        figures.computed(jing, how, [COPIED], folder, lambda share: None)
+
+
 def test_a_published_loss_that_fails_is_left_out(folder):
     (folder / "files").mkdir()
     jing, quick = figures.quick_experiments()[0]
@@ -420,6 +428,31 @@ def test_one_bar_moves_forwards_to_its_end():
     assert shares[:2] == [0.062, 0.125]
     assert shares[-1] == 1.0
     assert [what for _, what in seen] == sorted(what for _, what in seen)
+
+
+def test_figures_name_the_loss_as_it_was_written_and_in_bold(folder, comparison):
+    (folder / "files").mkdir()
+    with given.named("mine.py:scaled(tau=.5)", [], folder / "files") as losses:
+        found = comparison("frossl")
+        name = losses[0].name
+        tables = {key: table.replace("mine.py:copied", name) for key, table in found.own.items()}
+        params = found.params.model_copy(update={"objective": (name,)})
+        found = replace(found, loss=name, own=tables, params=params)
+        figure = given.relabelled(
+            registry.artifact("ours/embeddings").draw(found.tables, found.shown), losses
+        )
+        figure.canvas.draw()
+    labels = {label.get_text(): label.get_fontweight() for label in figure.axes[0].get_yticklabels()}
+    assert labels["scaled(tau=.5)"] == "bold"
+    assert labels["FroSSL, invariance 1"] != "bold"
+
+
+def test_panels_of_a_loss_alone_are_named(folder, small):
+    ((experiment, quick, _),) = figures.experiments(["jing2022/fig06b"])
+    made = figures.computed(experiment, quick, [COPIED], folder, lambda share: None)
+    drawn = registry.artifact("jing2022/fig06b").draw(made.tables, made.params)
+    named = [axes.get_ylabel() for axes in given.relabelled(drawn, [COPIED]).axes if axes.get_ylabel()]
+    assert named == ["singular value / largest", "copied\nsingular value / largest"]
 
 
 def test_the_page_shows_what_learned(comparison):

@@ -192,6 +192,11 @@ def _at_some_rate(
         try:
             tables = experiment.compute()(params, _followed(experiment, params, context, report))
         except RepriseError as error:
+            if published and not rates and "diverged" in str(error):
+                tried = ", ".join(f"{share * published:g}" for share in (1.0, *SLOWER))
+                raise RepriseError(
+                    f"diverged at each learning rate of {tried}; scale the loss down"
+                ) from None
             if not rates or "diverged" not in str(error):
                 raise
             params = replaced(params, {"learning_rate": rates.pop(0)})
@@ -273,23 +278,23 @@ def on_one_thread() -> Iterator[None]:
 
 
 @on_one_thread()
-def with_loss(written: str, loss: str | Loss, against: Sequence[str] = ()) -> Figure:
+def with_loss(written: str, loss: str | Loss, against: str | Sequence[str] = ()) -> Figure:
     """A figure of a paper with a loss in rows of its own, at a reduced size, for a notebook.
 
     Args:
         written: the figure's id, in any spelling.
         loss: a function or module of two views' embeddings, or as `reprise try` takes it.
-        against: names of published losses that get rows, too.
+        against: names of published losses that get rows, too; one or, with commas, several in a string.
 
     Raises:
         RepriseError: if there is no such figure or loss, or the loss fails in training.
     """
-    id = found(written)
+    id, names = found(written), against.split(",") if isinstance(against, str) else against
     ((experiment, quick, _),) = experiments([id])
     with (
         tempfile.TemporaryDirectory() as files,
         tempfile.TemporaryDirectory() as root,
-        named(loss, against, Path(files)) as losses,
+        named(loss, names, Path(files)) as losses,
         progress(id) as bar,
         styled(),
     ):
