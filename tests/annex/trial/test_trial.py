@@ -16,6 +16,7 @@ from torch import nn
 
 import reprise
 from reprise import objectives
+from reprise.annex.ours.objectives_by_diagnostics.experiment import ImageRun, spec
 from reprise.annex.progress import in_stages, of_tasks, parts
 from reprise.annex.trial import baselines, figures, given, page
 from reprise.annex.trial.command import writable
@@ -430,6 +431,27 @@ def test_one_bar_moves_forwards_to_its_end():
     assert [what for _, what in seen] == sorted(what for _, what in seen)
 
 
+def test_a_loss_has_embeddings_of_the_dimension_that_is_asked_for(folder, monkeypatch):
+    dims, published = [], registry.experiment(baselines.EXPERIMENT).params
+
+    class Asked:
+        params = staticmethod(published)
+
+        def compute(self):
+            def computed(params, context):
+                run = ImageRun("textures", COPIED.name, "first", 0)
+                dims.append(spec(params, run, 0.005, 1).projector.dim(params.encoder.dim))
+                return own_tables("simclr")
+
+            return computed
+
+    monkeypatch.setattr("reprise.annex.trial.comparison.registry.experiment", lambda id: Asked())
+    found = compared(COPIED, folder, lambda share: None, ["vicreg", "simclr"], 64)
+    compared(COPIED, folder, lambda share: None, [])
+    assert dims == [64, 256]
+    assert page.dimensions(found, "copied") == "Dimensions of embeddings: 64 of copied, SimCLR; 256 of VICReg"
+
+
 def test_figures_name_the_loss_as_it_was_written_and_in_bold(folder, comparison):
     (folder / "files").mkdir()
     with given.named("mine.py:scaled(tau=.5)", [], folder / "files") as losses:
@@ -537,6 +559,7 @@ def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):
         ("mine.py:copied --figure skean2024/fig02", "skean2024/fig02 takes no other loss"),
         ("mine.py:copied --figure jing2022/fig06a --against byol", "unknown loss 'byol'"),
         ("mine.py:copied --against nothing", "unknown objective 'nothing'"),
+        ("mine.py:copied --dim 1", "--dim 1: expected at least 2"),
     ],
 )
 def test_what_is_no_loss_is_one_line(folder, name, message, capsys):

@@ -30,6 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "comparison (default there: those that learned)",
     )  # fmt: skip
     parser.add_argument(
+        "--dim", type=int, metavar="N",
+        help="of the embeddings of your loss in the comparison (default: 256, as of VICReg; SimCLR has 64)",
+    )  # fmt: skip
+    parser.add_argument(
         "--to", type=Path, default=Path("trial"), metavar="FOLDER",
         help="for trial.html, trial.csv and the figures (default: ./trial)",
     )  # fmt: skip
@@ -51,6 +55,9 @@ def run(options: argparse.Namespace) -> None:
         seconds["comparison"] = comparison.SECONDS
     compared = [] if options.figure else [given.baseline(each) for each in options.against]
     in_figures = options.against if options.figure else []
+    dim = comparison.DIM if options.dim is None else options.dim
+    if dim < 2:
+        raise RepriseError(f"--dim {dim}: expected at least 2")
     with (
         figures.on_one_thread(),
         tempfile.TemporaryDirectory() as files,
@@ -65,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
             if options.figure and not any(each.picture for each in drawn.values()):
                 raise RepriseError(next(iter(drawn.values())).failure)
             if not options.figure:
-                standings = comparison.compared(losses[0], root, next(reports), compared)
+                standings = comparison.compared(losses[0], root, next(reports), compared, dim)
             trial = page.Trial(losses, standings, drawn)
             saved = page.save(trial, options.to)
         print(*filter(None, [page.text(trial), *saved]), sep="\n")
