@@ -1,5 +1,9 @@
 """What a notebook loads: numbers, of one setting."""
 
+import os
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 
@@ -86,3 +90,17 @@ def test_every_table_of_the_papers_can_be_asked_for(checkout):
         with pytest.raises(RepriseError, match="no finished results here; make them with: reprise run"):
             reprise.load(artifact.id)
     assert tiers.names()
+
+
+@pytest.mark.parametrize(("is_notebook", "backend"), [(True, "svg"), (False, "agg")])
+def test_a_notebook_keeps_the_backend_that_shows_figures(is_notebook, backend):
+    code = (
+        "import sys, types, matplotlib\n"
+        "notebook = types.SimpleNamespace(get_ipython=lambda: None)\n"
+        f"sys.modules.update({{'IPython': notebook}} if {is_notebook} else {{}})\n"
+        "import reprise.plotting.style\n"
+        "print(matplotlib.get_backend().lower())"
+    )
+    environment = {**os.environ, "MPLBACKEND": "svg"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout.split() == [backend], done.stderr

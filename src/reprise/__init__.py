@@ -14,11 +14,11 @@ __all__ = ["RepriseError", "draw", "load"]
 def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     """Loads results as numbers, for a notebook.
 
-    Args: id: in any spelling (`jing2022/fig04`, `Figure 6a`): of a table of a paper, for its DataFrame, in
-        which
-            a mean and its deviation are columns of their own; of a figure, an experiment or a claim, for a
-            dict of the experiment's result tables; of a paper, for such a dict of each experiment that has
-            results.
+    Args:
+        id: in any spelling (`jing2022/fig04`, `Figure 6a`): of a table of a paper, for its DataFrame, in
+            which a mean and its deviation are columns of their own; of a figure, an experiment or a claim,
+            for a dict of the experiment's result tables; of a paper, for such a dict of each experiment that
+            has results.
         tier: the results to read: a file of configs/, such as `default`, or `recorded/NAME`.
         settings: which rows of result tables: `published`, the experiment's own parameters; the name of
             another plausible setting or of a user's loss, in the column `setting`; or `all`.
@@ -44,7 +44,7 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     return in_setting(read.experiment(experiment).tables(), settings)
 
 
-def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str, ...] = ()) -> Any:
+def draw(id: str, tier: str = "default", *, loss: Any = None, against: str | tuple[str, ...] = ()) -> Any:
     """Draws a figure (matplotlib Figure) or table (DataFrame), for a notebook: from result tables; or with a
     loss, in seconds and in any folder, from networks that are trained now, at a reduced size.
 
@@ -53,7 +53,7 @@ def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str
         tier: as in `load`; not used with a loss.
         loss: gets rows beside the published one: a function or `torch.nn.Module` of two views' embeddings,
             each of shape [batch, dim], that returns a number; or `path/mine.py:my_loss(tau=.1)`.
-        against: published losses that get rows, too, such as `("vicreg", "simclr")`.
+        against: published losses that get rows, too, such as `"vicreg"` or `("vicreg", "simclr")`.
 
     Raises:
         RepriseError: as in `load`; with a loss, if the figure takes none or takes longer, or if this is no
@@ -62,7 +62,7 @@ def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str
     if loss is not None:
         from reprise.annex.trial.figures import with_loss
 
-        return with_loss(id, loss, against)
+        return _shown_once(with_loss(id, loss, against))
     from reprise.engine import ids
     from reprise.engine.draw import Drawing
     from reprise.ledger import recorded
@@ -76,4 +76,16 @@ def draw(id: str, tier: str = "default", *, loss: Any = None, against: tuple[str
             f"{', '.join(each.id for each in drawn) or 'there is none'}"
         )
     (artifact,) = drawn
-    return Drawing(artifact, recorded.source(recorded.load(tier), [artifact.experiment])).content()
+    return _shown_once(
+        Drawing(artifact, recorded.source(recorded.load(tier), [artifact.experiment])).content()
+    )
+
+
+def _shown_once(drawn: Any) -> Any:
+    """Closes a figure, which a notebook would show once more at the end of the cell."""
+    from matplotlib import pyplot as plt
+    from matplotlib.figure import Figure
+
+    if isinstance(drawn, Figure):
+        plt.close(drawn)
+    return drawn

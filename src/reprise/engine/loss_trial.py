@@ -8,12 +8,13 @@ import importlib
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 from reprise.contract import losses
 from reprise.contract.losses import Seen
@@ -24,6 +25,8 @@ from reprise.storage import versions
 from reprise.storage.closure import imported
 from reprise.storage.store import sha256
 
+OTHER_SHAPE = 16, 8
+"""Of embeddings, besides that of the first trial: `torch.eye(4)` fits that one alone."""
 OBJECTIVES = "reprise.objectives"
 """Needs torch, and so is imported only when it runs."""
 
@@ -104,6 +107,24 @@ def try_loss(name: str) -> Seen:
     return Seen(outside, imported(code.files | modules) | libraries)
 
 
+def in_shapes(name: str) -> Callable[..., Any]:
+    """Tries a loss in this process, on embeddings of two shapes; returns it.
+
+    Raises:
+        RepriseError: if it is no loss, or takes one shape alone.
+    """
+    loss = importlib.import_module(OBJECTIVES).resolve(name)
+    torch = importlib.import_module("torch")
+    try:
+        loss(*torch.randn(2, *OTHER_SHAPE, generator=torch.Generator().manual_seed(0)))
+    except RepriseError as error:
+        raise RepriseError(
+            f"{error}; tried with embeddings of shape {[*OTHER_SHAPE]}: a loss takes any batch and "
+            "dimension, by len(z1) and z1.shape[1], not by numbers"
+        ) from None
+    return loss
+
+
 def _try(name: str, answer: Connection) -> None:
     """What the process of the trial does: sends the refusal, if any, and what was read."""
     importlib.import_module("torch").set_num_threads(1)  # those that the fork left behind answer no more
@@ -111,7 +132,7 @@ def _try(name: str, answer: Connection) -> None:
     watch.start()
     refusal = ""
     try:
-        importlib.import_module(OBJECTIVES).resolve(name)
+        in_shapes(name)
     except RepriseError as error:
         refusal = str(error)
     except KeyboardInterrupt:

@@ -1,6 +1,7 @@
 """The style that all figures share."""
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import Any, TypeVar
 
 import matplotlib as mpl
 
-mpl.use("Agg", force=False)
+if "IPython" not in sys.modules:  # a notebook has a backend that shows figures
+    mpl.use("Agg", force=False)
 
 import matplotlib.pyplot as plt
 import numpy as np

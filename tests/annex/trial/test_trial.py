@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,8 +15,11 @@ from matplotlib.text import Text
 from torch import nn
 
 import reprise
+from reprise import objectives
+from reprise.annex.ours.objectives_by_diagnostics.experiment import ImageRun, spec
 from reprise.annex.progress import in_stages, of_tasks, parts
 from reprise.annex.trial import baselines, figures, given, page
+from reprise.annex.trial.command import writable
 from reprise.annex.trial.comparison import Standings, compared
 from reprise.annex.trial.given import Given
 from reprise.cli import main
@@ -68,6 +72,14 @@ built = Prototypes(0.5)
 
 def broken(z1, z2, tau):
     return tau / 0
+
+
+def of_size(z1, z2, dim=4):
+    return (z1.T @ z2 / len(z1) - torch.eye(dim)).square().sum()
+
+
+def flat(z1, z2):
+    return (z1 - z2).round().square().sum()
 """
 COPIED = Given("mine.py:copied", "copied")
 SMALL = {"steps": 8, "long_steps": 8, "samples": 64, "seeds": 2}
@@ -204,6 +216,7 @@ def drawn_labels(folder, small):
 
     def labels(*arguments, **named):
         figure = reprise.draw("jing2022/fig06a", *arguments, **named)
+        assert not plt.fignum_exists(figure.number)  # else a notebook shows it twice
         texts = {text.get_text() for text in figure.findobj(Text)}
         return {text.removesuffix(", L = 1") for text in texts if text.endswith(", L = 1")}
 
@@ -217,6 +230,22 @@ def test_a_notebook_draws_with_a_function(drawn_labels):
     assert drawn_labels(loss=partial(mine, power=3)) == {"mine(power=3)"}
     assert drawn_labels(loss="mine.py:copied", against=("vicreg", "frossl")) == {"copied", "VICReg", "FroSSL"}
     assert not given.OBJECTS
+
+
+def test_a_notebook_trains_on_one_thread_and_keeps_its_own(drawn_labels):
+    seen, threads = set(), torch.get_num_threads()
+
+    def mine(z1, z2):
+        seen.add(torch.get_num_threads())
+        return (z1 - z2).square().mean()
+
+    torch.set_num_threads(3)
+    try:
+        drawn_labels(loss=mine)
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(threads)
+    assert seen == {1}
 
 
 def test_a_module_keeps_its_parameters(drawn_labels, capsys):
@@ -234,6 +263,40 @@ def test_a_module_keeps_its_parameters(drawn_labels, capsys):
     assert "Mine keeps its initial tau: the network alone is trained" in capsys.readouterr().err
 
 
+def test_a_loss_without_a_slope_is_said_to_train_nothing(folder):
+    flat, copied = figures.tried([Given("mine.py:flat", "flat", "noted"), COPIED])
+    assert flat.note == "noted; flat has gradient 0 for random embeddings: it may train nothing"
+    assert copied == COPIED
+
+
+def test_a_page_of_figures_has_no_tables_of_an_earlier_one(folder):
+    (folder / page.TABLE).write_text("of an earlier page")
+    page.save(page.Trial([COPIED], None, {}), folder)
+    assert [file.name for file in folder.glob("trial.*")] == [page.PAGE]
+
+
+@pytest.mark.parametrize("error", [RepriseError, KeyboardInterrupt])
+def test_a_trial_that_ends_early_leaves_no_folder(folder, error):
+    def ends(to):
+        with writable(to):
+            assert to.is_dir()
+            raise error
+
+    for name in ("new/inner", "."):
+        with pytest.raises(error):
+            ends(folder / name)
+    assert [file.name for file in folder.iterdir()] == ["mine.py"]
+
+
+def test_a_folder_that_takes_no_files_is_said_before_training(monkeypatch, folder):
+    def refused(**options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)
+    with pytest.raises(RepriseError, match=r"cannot be written \(Permission denied\)"), writable(folder):
+        pytest.fail("trains")
+
+
 def test_objects_are_called_by_their_names(tmp_path):
     for number, (loss, label) in enumerate(
         ((np.mean, "mean"), (lambda z1, z2: z1, "loss"), (nn.Identity(), "Identity"))
@@ -247,6 +310,30 @@ def test_objects_are_called_by_their_names(tmp_path):
             given.named(nothing, [], tmp_path),
         ):
             pass
+
+
+def test_tasks_that_no_figure_shows_are_not_computed(folder, small, monkeypatch):
+    asked = []
+    original = figures.of_tasks
+
+    def watched(context, minutes, report):
+        followed = original(context, minutes, report)
+
+        def cached(name, make):
+            asked.append(name)
+            return followed.cached(name, make)
+
+        assert sum(minutes.values())
+        return replace(followed, cached=cached)
+
+    monkeypatch.setattr(figures, "of_tasks", watched)
+    for figure in ("tian2023/fig09", "jing2022/fig02"):
+        ((experiment, quick, ids),) = figures.experiments([figure])
+        found = figures.drawn(experiment, quick, ids, [COPIED], folder)
+        assert found[figure].picture
+    assert any(name.startswith("mine.py:copied/nonlinear") for name in asked)
+    for absent in ("filters", "supervised", "pixels", "none"):
+        assert not any(name.partition("/")[2].startswith(absent) for name in asked)
 
 
 @pytest.mark.parametrize("figure", ["jing2022/fig06a", "jing2022/fig06b"])
@@ -275,7 +362,7 @@ def test_forms_of_a_loss(folder, written, label):
     (folder / "files").mkdir()
     with given.named(written, ["nt_xent"], folder / "files") as losses:
         assert [loss.label for loss in losses] == [label, "nt_xent"]
-        value = figures.objectives.resolve(losses[0].name)(z1, z2)
+        value = objectives.resolve(losses[0].name)(z1, z2)
     own = {}
     exec((folder / "mine.py").read_text(), own)
     share = 0.5 if ".5" in written or "built" in written else 1.0
@@ -285,9 +372,9 @@ def test_forms_of_a_loss(folder, written, label):
 def test_a_published_loss_has_the_hyperparameters_of_the_comparison():
     z1, z2 = torch.randn(2, 8, 4, generator=torch.Generator().manual_seed(0))
     for name, label, value in (
-        ("simclr", "SimCLR", figures.objectives.nt_xent(z1, z2, temperature=0.2)),
-        ("Barlow Twins", "Barlow Twins", figures.objectives.barlow_twins(z1, z2, scale=0.1)),
-        ("nt_xent", "nt_xent", figures.objectives.nt_xent(z1, z2)),
+        ("simclr", "SimCLR", objectives.nt_xent(z1, z2, temperature=0.2)),
+        ("Barlow Twins", "Barlow Twins", objectives.barlow_twins(z1, z2, scale=0.1)),
+        ("nt_xent", "nt_xent", objectives.nt_xent(z1, z2)),
     ):
         found, loss = given.published(name)
         assert (found, loss(z1, z2)) == (label, value)
@@ -304,6 +391,14 @@ def test_a_loss_that_diverges_at_the_published_rate_has_a_lower_one(folder):
     made = figures.computed(jing, how, [COPIED], folder, lambda share: None)
     assert made.notes == ["copied diverges at the published learning rate; it has 0.005."]
     assert set(made.tables["spectrum"]["setting"]) == {"published", "mine.py:copied"}
+
+
+def test_a_loss_that_diverges_at_every_rate_is_said_to_be_too_large(folder):
+    (folder / "mine.py").write_text("def copied(z1, z2):\n    return -1e9 * (z1 - z2).pow(4).sum()\n")
+    jing, quick = figures.quick_experiments()[0]
+    how = replace(quick, changes={"steps": 20, "long_steps": 20, "samples": 64, "seeds": 1})
+    with pytest.raises(RepriseError, match=r"diverged at each learning rate of 0.05, 0.005, 0.0005; scale"):
+        figures.computed(jing, how, [COPIED], folder, lambda share: None)
 
 
 def test_a_published_loss_that_fails_is_left_out(folder):
@@ -334,6 +429,52 @@ def test_one_bar_moves_forwards_to_its_end():
     assert shares[:2] == [0.062, 0.125]
     assert shares[-1] == 1.0
     assert [what for _, what in seen] == sorted(what for _, what in seen)
+
+
+def test_a_loss_has_embeddings_of_the_dimension_that_is_asked_for(folder, monkeypatch):
+    dims, published = [], registry.experiment(baselines.EXPERIMENT).params
+
+    class Asked:
+        params = staticmethod(published)
+
+        def compute(self):
+            def computed(params, context):
+                run = ImageRun("textures", COPIED.name, "first", 0)
+                dims.append(spec(params, run, 0.005, 1).projector.dim(params.encoder.dim))
+                return own_tables("simclr")
+
+            return computed
+
+    monkeypatch.setattr("reprise.annex.trial.comparison.registry.experiment", lambda id: Asked())
+    found = compared(COPIED, folder, lambda share: None, ["vicreg", "simclr"], 64)
+    compared(COPIED, folder, lambda share: None, [])
+    assert dims == [64, 256]
+    assert page.dimensions(found, "copied") == "Dimensions of embeddings: 64 of copied, SimCLR; 256 of VICReg"
+
+
+def test_figures_name_the_loss_as_it_was_written_and_in_bold(folder, comparison):
+    (folder / "files").mkdir()
+    with given.named("mine.py:scaled(tau=.5)", [], folder / "files") as losses:
+        found = comparison("frossl")
+        name = losses[0].name
+        tables = {key: table.replace("mine.py:copied", name) for key, table in found.own.items()}
+        params = found.params.model_copy(update={"objective": (name,)})
+        found = replace(found, loss=name, own=tables, params=params)
+        figure = given.relabelled(
+            registry.artifact("ours/embeddings").draw(found.tables, found.shown), losses
+        )
+        figure.canvas.draw()
+    labels = {label.get_text(): label.get_fontweight() for label in figure.axes[0].get_yticklabels()}
+    assert labels["scaled(tau=.5)"] == "bold"
+    assert labels["FroSSL, invariance 1"] != "bold"
+
+
+def test_panels_of_a_loss_alone_are_named(folder, small):
+    ((experiment, quick, _),) = figures.experiments(["jing2022/fig06b"])
+    made = figures.computed(experiment, quick, [COPIED], folder, lambda share: None)
+    drawn = registry.artifact("jing2022/fig06b").draw(made.tables, made.params)
+    named = [axes.get_ylabel() for axes in given.relabelled(drawn, [COPIED]).axes if axes.get_ylabel()]
+    assert named == ["singular value / largest", "copied\nsingular value / largest"]
 
 
 def test_the_page_shows_what_learned(comparison):
@@ -411,11 +552,14 @@ def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):
         ("mine.py:scaled(tau=x)", "each with its name"),
         ("mine.py:broken(tau=1)", "objective 'broken(tau=1)': ZeroDivisionError: division by zero"),
         ("mine.py:broken(tau=1)", "mine.py; tried with embeddings"),
+        ("mine.py:of_size", "[16, 8]: a loss takes any batch and dimension"),
+        ("mine.py:of_size(dim=4)", "[16, 8]: a loss takes any batch and dimension"),
         ("mine.py:copied --figure fig99", "unknown figure or table 'fig99'"),
         ("mine.py:copied --figure jing2022/fig04", "jing2022/fig04 needs more than seconds"),
         ("mine.py:copied --figure skean2024/fig02", "skean2024/fig02 takes no other loss"),
         ("mine.py:copied --figure jing2022/fig06a --against byol", "unknown loss 'byol'"),
         ("mine.py:copied --against nothing", "unknown objective 'nothing'"),
+        ("mine.py:copied --dim 1", "--dim 1: expected at least 2"),
     ],
 )
 def test_what_is_no_loss_is_one_line(folder, name, message, capsys):

@@ -5,22 +5,23 @@ import importlib.util
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
+import torch
 from matplotlib.figure import Figure
 
-from reprise import objectives
 from reprise.annex.diagnose.page import svg
 from reprise.annex.progress import Report, in_stages, of_tasks, parts
 from reprise.annex.trial.given import OBJECTS, Given, Loss, named, relabelled, worded
-from reprise.contract.experiment import BASE, Context, Plan, Quick, Tables, all_needs
+from reprise.contract.experiment import BASE, Context, Make, Plan, Quick, Tables, all_needs
 from reprise.contract.settings import Settings, replaced
 from reprise.engine import ids, registry
-from reprise.engine.loss_trial import try_loss
+from reprise.engine.loss_trial import OTHER_SHAPE, in_shapes, try_loss
 from reprise.engine.registry import Experiment
 from reprise.errors import RepriseError
 from reprise.notices import progress
@@ -74,19 +75,19 @@ def experiments(figures: Sequence[str]) -> Iterator[tuple[Experiment, Quick, lis
     figures."""
     for experiment, quick in quick_experiments():
         names = [name for name in quick.figures if not figures or f"{experiment.paper}/{name}" in figures]
-        further = _alone(experiment, names[0]) if len(names) == 1 else {}
+        further = _shown(experiment, "ALONE").get(names[0], {}) if len(names) == 1 else {}
         if names:
             how = replace(quick, changes={**quick.changes, **further})
             yield experiment, how, [f"{experiment.paper}/{name}" for name in names]
 
 
-def _alone(experiment: Experiment, figure: str) -> Mapping[str, Any]:
-    """What a figure can do without where no other one is drawn: further changes, from `FIGURES` of the
-    experiment's optional module `alone`."""
-    module = f"{experiment.module}.alone"
-    if importlib.util.find_spec(module) is None:
-        return {}
-    return importlib.import_module(module).FIGURES.get(figure, {})
+def _shown(experiment: Experiment, name: str) -> Any:
+    """What the quick figures do without, from the experiment's optional module `shown`: by `ALONE`, further
+    changes for a figure where no other one is drawn; by `UNSHOWN`, how the names of tasks begin that no
+    figure reads."""
+    module = f"{experiment.module}.shown"
+    found = importlib.import_module(module) if importlib.util.find_spec(module) else None
+    return getattr(found, name, {})
 
 
 def found(written: str) -> str:
@@ -110,17 +111,25 @@ def found(written: str) -> str:
     raise RepriseError(f"{id} {why}; drawn within seconds are: {', '.join(quick)}")
 
 
-def tried(losses: Sequence[Given]) -> None:
-    """Tries losses on random embeddings.
+def tried(losses: Sequence[Given]) -> list[Given]:
+    """Tries losses on random embeddings; returns them, with a note on one that trains nothing there.
 
     Raises:
         RepriseError: for the first that is none.
     """
+    found = []
     for loss in losses:
-        if loss.name in OBJECTS:
-            objectives.resolve(loss.name)
-        else:
+        if loss.name not in OBJECTS:
             try_loss(loss.name)
+        views = torch.randn(2, *OTHER_SHAPE, generator=torch.Generator().manual_seed(0)).requires_grad_()
+        (gradient,) = torch.autograd.grad(in_shapes(loss.name)(*views), views)
+        still = (
+            ""
+            if gradient.any()
+            else f"{loss.label} has gradient 0 for random embeddings: it may train nothing"
+        )
+        found.append(loss._replace(note="; ".join(filter(None, [loss.note, still]))))
+    return found
 
 
 def computed(
@@ -183,6 +192,11 @@ def _at_some_rate(
         try:
             tables = experiment.compute()(params, _followed(experiment, params, context, report))
         except RepriseError as error:
+            if published and not rates and "diverged" in str(error):
+                tried = ", ".join(f"{share * published:g}" for share in (1.0, *SLOWER))
+                raise RepriseError(
+                    f"diverged at each learning rate of {tried}; scale the loss down"
+                ) from None
             if not rates or "diverged" not in str(error):
                 raise
             params = replaced(params, {"learning_rate": rates.pop(0)})
@@ -197,8 +211,18 @@ def _followed(experiment: Experiment, params: Settings, context: Context, report
     if not isinstance(plan, Plan):
         return in_stages(context, report)
     needs = all_needs(plan, {BASE: params})
-    own = {name: each.minutes for name, each in needs.items() if name.startswith(f"{context.setting}/")}
-    return of_tasks(context, own, report)
+    unshown = tuple(f"{context.setting}/{task}" for task in _shown(experiment, "UNSHOWN"))
+    own = {
+        name: each.minutes
+        for name, each in needs.items()
+        if name.startswith(f"{context.setting}/") and not name.startswith(unshown)
+    }
+    followed = of_tasks(context, own, report)
+
+    def cached(name: str, make: Make) -> pd.DataFrame:
+        return pd.DataFrame() if name.startswith(unshown) else followed.cached(name, make)
+
+    return replace(followed, cached=cached)
 
 
 def drawn(
@@ -241,27 +265,40 @@ def pictures(
         }
 
 
-def with_loss(written: str, loss: str | Loss, against: Sequence[str] = ()) -> Figure:
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """Computes on one thread: with several, networks this small wait for each other's, for up to twenty times
+    as long where other programs run."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@on_one_thread()
+def with_loss(written: str, loss: str | Loss, against: str | Sequence[str] = ()) -> Figure:
     """A figure of a paper with a loss in rows of its own, at a reduced size, for a notebook.
 
     Args:
         written: the figure's id, in any spelling.
         loss: a function or module of two views' embeddings, or as `reprise try` takes it.
-        against: names of published losses that get rows, too.
+        against: names of published losses that get rows, too; one or, with commas, several in a string.
 
     Raises:
         RepriseError: if there is no such figure or loss, or the loss fails in training.
     """
-    id = found(written)
+    id, names = found(written), against.split(",") if isinstance(against, str) else against
     ((experiment, quick, _),) = experiments([id])
     with (
         tempfile.TemporaryDirectory() as files,
         tempfile.TemporaryDirectory() as root,
-        named(loss, against, Path(files)) as losses,
+        named(loss, names, Path(files)) as losses,
         progress(id) as bar,
         styled(),
     ):
-        tried(losses)
+        losses = tried(losses)
         made = computed(experiment, quick, losses, Path(root), parts(bar, {"networks": 1.0})[0])
         figure = relabelled(registry.artifact(id).draw(made.tables, made.params), losses)
     for note in [*(each.note for each in losses if each.note), *made.notes]:

@@ -100,7 +100,8 @@ def published(written: str) -> tuple[str, Loss]:
     by_spelling = {spelled(name): each for name, each in known.items()}
     by_spelling |= {spelled(label): (label, loss) for label, loss in known.values()}
     if spelled(written) not in by_spelling:
-        raise unknown("loss", written, known, f"losses of two views' embeddings: {', '.join(known)}")
+        names = {spelled(name): name for name in known}.values()  # `w_mse` and `w-mse` are one
+        raise unknown("loss", written, known, f"losses of two views' embeddings: {', '.join(names)}")
     return by_spelling[spelled(written)]
 
 
@@ -117,11 +118,28 @@ def baseline(written: str) -> str:
 
 
 def relabelled(figure: Figure, given: Sequence[Given]) -> Figure:
-    """Writes the labels of losses into a figure, in place of the names of their functions; returns it."""
-    for text in figure.findobj(Text):
+    """Writes the labels of losses into a figure, in place of the names of their functions, the first, the
+    user's, in bold, and beside panels that are a loss's alone; returns it."""
+
+    def named(text: str) -> str:
         for each in given:
-            if each.name in OBJECTS:
-                text.set_text(text.get_text().replace(each.name.rpartition(":")[2], each.label))
+            text = text.replace(each.name.rpartition(":")[2], each.label) if each.name in OBJECTS else text
+        return text
+
+    for axes in figure.axes:
+        ticks = [text.get_text() for text in axes.get_yticklabels()]
+        if [*map(named, ticks)] != ticks:  # a tick takes its text anew when it is drawn
+            axes.set_yticklabels(map(named, ticks))
+        lines, place = [named(str(line.get_label())) for line in axes.lines], axes.get_subplotspec()
+        for each in given:
+            own = [line for line in lines if line.startswith(f"{each.label}, ")]
+            name = named(axes.get_ylabel())
+            if place and place.is_first_col() and 2 * len(own) > len(lines) and each.label not in name:
+                axes.set_ylabel(f"{each.label}\n{name}")
+    for text in figure.findobj(Text):
+        text.set_text(named(text.get_text()))
+        if given[0].label in re.split(r"[,:]?\n|[,:] ", text.get_text()):
+            text.set_fontweight("bold")
     return figure
 
 

@@ -113,6 +113,16 @@ def left_out(comparison: Standings) -> dict[str, float]:
     return dict(sorted(gains.items(), key=lambda item: -item[1]))
 
 
+def dimensions(comparison: Standings, label: str) -> str:
+    """How many dimensions the embeddings of the loss and of the baselines that are shown have, in a
+    sentence."""
+    names = {comparison.dim: [label]}
+    for each in map(method, comparison.shown.methods):
+        names.setdefault(each.dim or comparison.params.encoder.dim, []).append(each.name)
+    listed = "; ".join(f"{dim:,} of {', '.join(of)}" for dim, of in names.items())
+    return f"Dimensions of embeddings: {listed}"
+
+
 def budget(comparison: Standings) -> str:
     """Why some baselines did not learn, in a sentence."""
     params = comparison.params
@@ -164,6 +174,7 @@ def save(trial: Trial, folder: Path) -> list[Path]:
         setting=setting,
         left_out=left_out,
         budget=budget,
+        dimensions=dimensions,
         nothing=NOTHING,
         rule=RULE,
         provenance=provenance(),
@@ -179,6 +190,8 @@ def save(trial: Trial, folder: Path) -> list[Path]:
             file = folder / f"{id.replace('/', '-')}.svg"
             files[file] = partial(Path.write_text, data=each.picture, encoding="utf-8")
     write_files(files)
+    if comparison is None:
+        (folder / TABLE).unlink(missing_ok=True)  # an earlier page's
     return list(files)
 
 

@@ -1,0 +1,4 @@
+"""What Figure 9, quickly drawn, does without."""
+
+UNSHOWN = ("filters",)
+"""Figure 5."""
