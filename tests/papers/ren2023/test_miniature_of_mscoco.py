@@ -69,7 +69,8 @@ CONSTANTS = (
     (vars(kept), "SHARD", SHARD),
 )
 """What a miniature has otherwise than MSCOCO and RoBERTa: mapping, key, value."""
-SEEN = re.compile(r"^features of (.+): HIT (\d+), MISS (\d+)$", re.MULTILINE)
+SEEN = re.compile(r"features of (.+?): HIT (\d+), MISS (\d+)$", re.MULTILINE)
+"""Not from the start of a line: another process's progress bar may stand there."""
 
 
 def name_of(id):
