@@ -145,6 +145,11 @@ def test_one_line_says_how_many_numbers_agree_and_what_the_others_cost():
         "1 of 2 printed numbers lie in the prediction intervals of our runs; ours are 0.1 lower on average"
     )
     assert published.answer(compared, claims) == agree
+    about = [
+        Claim.model_construct(label=label, relation=relation)
+        for label, relation in (("reproduced", "above"), ("leans yes", "near"), ("tied", "near"))
+    ]
+    assert published.answer(compared, claims, about) == f"{agree}; judged as a whole: leans yes"
     cost = "as published, 9 numbers take 81.0 GPU-hours: 3 jobs, the longest 5.0 hours on 8 A100"
     assert published.answer(waiting, claims) == f"Not compared: 1 reduced, 1 not run; {cost}"
     assert (

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import pandas as pd
@@ -82,6 +83,16 @@ def test_the_readme_says_what_the_pages_say():
 @pytest.mark.skipif(not (FOLDER / "published.csv").is_file(), reason="published before the table was short")
 def test_the_readme_is_read_in_three_screens():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 1800
+
+
+@published
+def test_every_table_of_the_pages_begins_after_a_blank_line():
+    """Otherwise Markdown takes it for text."""
+    for page in [*FOLDER.glob("*.md"), ROOT / "README.md"]:
+        lines = ["", *page.read_text(encoding="utf-8").splitlines()]
+        for before, line in pairwise(lines):
+            if line.startswith("| "):
+                assert not before or before.startswith("|"), f"{page.name}: {before[:80]}"
 
 
 @published

@@ -38,8 +38,8 @@ STANDINGS = {
     "holds": "each claim that decides the sentence is reproduced at the paper's own scale",
     "does not, or only partly": "at that scale one of them is contradicted or tied, or depends on what the "
     "paper leaves open",
-    "not tested, or not decided, here": "else: one of them is undecided, lacks its premise, was not run, or "
-    "was run only smaller or on other images",
+    "only at reduced scale, undecided or not run": "else: one of them is undecided, lacks its premise, was "
+    "not run, or was run only smaller or on other images",
 }
 """What becomes of a sentence that several claims may decide."""
 

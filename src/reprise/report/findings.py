@@ -30,11 +30,15 @@ class Sentence(NamedTuple):
     Attributes:
         claim: the first that gives it its standing.
         caveats: of that claim, see `caveats`.
+        claims: how many decide the sentence.
+        reproduced: how many of these are reproduced, at whatever scale.
     """
 
     quotation: str
     claim: Claim
     caveats: list[Claim]
+    claims: int
+    reproduced: int
 
 
 def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
@@ -54,7 +58,8 @@ def by_standing(paper: Paper) -> dict[str, list[Sentence]]:
         own = {id: standing([(claims[id].verdict, claims[id].ground)]) for id in ids}
         name = standing([(claims[id].verdict, claims[id].ground) for id in ids])
         first = next(claims[id] for id in ids if own[id] == name)
-        found[name].append(Sentence(quotation, first, against[first.id]))
+        reproduced = sum(claims[id].verdict == "reproduced" for id in ids)
+        found[name].append(Sentence(quotation, first, against[first.id], len(ids), reproduced))
     return found
 
 

@@ -308,8 +308,13 @@ def summary(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> Su
     )
 
 
-def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> str:
-    """Whether a table's printed numbers agree with ours, in a line, and what would decide the others."""
+def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim], about: Iterable[Claim] = ()) -> str:
+    """Says in a line how well a table's printed numbers agree with ours, and what would decide the others.
+
+    Args:
+        claims: those of the numbers, by id.
+        about: those about the table as a whole (`whole`): the first that compares it with print is named.
+    """
     all = summary(numbers, claims)
     said = []
     if all.with_interval:
@@ -318,6 +323,9 @@ def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> str
         )
     if (mean := all.mean_difference) is not None:
         said.append(f"ours are {abs(mean):.2g} {'higher' if mean > 0 else 'lower'} on average")
+    agreement = next((claim for claim in about if claim.relation == "near"), None)
+    if said and agreement:
+        said.append(f"judged as a whole: {agreement.label}")
     others = {"reduced": all.reduced, "not run": all.not_run, "not judged": all.not_judged}
     if any(others.values()):
         counts = ", ".join(f"{number} {name}" for name, number in others.items() if number)
