@@ -26,7 +26,7 @@ from reprise.storage.closure import imported
 from reprise.storage.store import sha256
 
 OTHER_SHAPE = 16, 8
-"""Of embeddings, besides that of the first trial: `torch.eye(4)` fits that one alone."""
+"""The second shape of embeddings on which a loss is tried: `torch.eye(4)` fits the first alone."""
 OBJECTIVES = "reprise.objectives"
 """Needs torch, and so is imported only when it runs."""
 

@@ -138,7 +138,7 @@ class PrintedNumbers:
 
     @cached_property
     def _cost(self) -> Callable[[str], dict[str, Any]]:
-        """What an experiment takes on GPUs as published, as fields of a printed number."""
+        """Finds what an experiment takes on GPUs as published, as fields of a printed number."""
 
         def of_experiment(id: str) -> dict[str, Any]:
             needs = load_tier(AS_PUBLISHED, self.tier.root).experiment(id).needs().values()

@@ -71,7 +71,7 @@ CONSTANTS = (
 """What a miniature has otherwise than MSCOCO and RoBERTa: mapping, key, value."""
 SEEN = re.compile(r"^features of .+: HIT \d+, MISS (\d+)$", re.MULTILINE)
 MADE = re.compile(r"made: (.+), \d+ to \d+$", re.MULTILINE)
-"""What `told` says of each entry of features."""
+"""`told` writes such a line for each entry of features."""
 
 
 def name_of(id):

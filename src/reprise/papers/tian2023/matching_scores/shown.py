@@ -1,4 +1,4 @@
-"""What Figure 9, quickly drawn, does without."""
+"""Figure 9, quickly drawn, does without these tasks."""
 
 UNSHOWN = ("filters",)
 """Figure 5."""
