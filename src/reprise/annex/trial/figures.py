@@ -82,9 +82,9 @@ def experiments(figures: Sequence[str]) -> Iterator[tuple[Experiment, Quick, lis
 
 
 def _shown(experiment: Experiment, name: str) -> Any:
-    """Reads what the quick figures do without from the experiment's optional module `shown`: by `ALONE`, further
-    changes for a figure where no other one is drawn; by `UNSHOWN`, how the names of tasks begin that no
-    figure reads."""
+    """Reads what the quick figures do without, from the experiment's optional module `shown`: by `ALONE`,
+    further changes for a figure where no other one is drawn; by `UNSHOWN`, how the names of tasks begin that
+    no figure reads."""
     module = f"{experiment.module}.shown"
     found = importlib.import_module(module) if importlib.util.find_spec(module) else None
     return getattr(found, name, {})
