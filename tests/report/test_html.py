@@ -607,7 +607,7 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
     assert rows["above .5"][0] == "✓ reproduced"
     assert "holds in 2 of 2 cells" not in page.card("new2030/fig7/alike")
     assert "± depends" in page.card("new2030/fig7/alike")
-    assert "2 other settings: 1 holds, 1 fails, 0 undecided" in page.card("new2030/fig7/alike")
+    assert "2 other settings: holds in 1, fails in 1, 0 undecided" in page.card("new2030/fig7/alike")
     assert "changed after seeing results: the rate" in page.words
     assert page.rows_of("new2030/fig8/mixed") == []
     assert "below 5: ✓ reproduced" in page.card("new2030/fig8/mixed")

@@ -146,8 +146,13 @@ def test_one_line_says_how_many_numbers_agree_and_what_the_others_cost():
     )
     assert published.answer(compared, claims) == agree
     about = [
-        Claim.model_construct(label=label, relation=relation)
-        for label, relation in (("reproduced", "above"), ("leans yes", "near"), ("tied", "near"))
+        Claim.model_construct(label=label, relation=relation, ground=ground)
+        for label, relation, ground in (
+            ("reproduced", "above", "paper scale"),
+            ("contradicted", "near", "errata"),
+            ("leans yes", "near", "paper scale"),
+            ("tied", "near", "paper scale"),
+        )
     ]
     assert published.answer(compared, claims, about) == f"{agree}; judged as a whole: leans yes"
     cost = "as published, 9 numbers take 81.0 GPU-hours: 3 jobs, the longest 5.0 hours on 8 A100"

@@ -116,7 +116,7 @@ def test_a_verdict_says_whether_it_stands_in_our_setting_alone_or_in_every_one()
         ("reproduced", "2 same, 1 opposite, 3 tied, 1 undecided"),
         ("contradicted", "1 same, 2 opposite, 3 tied, 1 undecided"),
         ("tied", "3 same, 3 otherwise, 1 undecided"),
-        ("depends", "2 holds, 1 fails, 3 tied, 1 undecided"),
+        ("depends", "holds in 2, fails in 1, 3 tied, 1 undecided"),
     ],
 )
 def test_a_tied_setting_is_not_called_undecided(verdict, words):

@@ -441,7 +441,7 @@ def report_symbols() -> list[Symbol]:
         symbols += [(package, "VERSION")] if paper.version else []
         symbols += [(f"{package}.errata", "ERRATA")] if paper.by_reading else []
         symbols += claims_symbols(key)  # it shows the observations of each seed
-        # and what a run as published costs
+        # it says what a run as published costs
         symbols += [(f"{each.module}.experiment", DECLARATION) for each in paper.experiments.values()]
     return symbols
 

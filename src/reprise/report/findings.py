@@ -74,11 +74,12 @@ def caveats(id: str, claims: Sequence[Claim], deciding: Collection[str]) -> list
         deciding: the ids of those that decide headlines.
     """
     place, _, _ = id.rpartition("/")
+    if "/" not in place:
+        return []
     return [
         claim.id
         for claim in claims
-        if "/" in place
-        and claim.id.startswith(f"{place}/")
+        if claim.id.startswith(f"{place}/")
         and claim.id not in deciding
         and claim.verdict in ("contradicted", "depends")
         and claim.ground != "single numbers"

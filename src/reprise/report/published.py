@@ -313,7 +313,8 @@ def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim], about:
 
     Args:
         claims: those of the numbers, by id.
-        about: those about the table as a whole (`whole`): the first that compares it with print is named.
+        about: those about the table as a whole (`whole`): of those at paper scale, the first that compares it
+            with print is named.
     """
     all = summary(numbers, claims)
     said = []
@@ -323,7 +324,10 @@ def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim], about:
         )
     if (mean := all.mean_difference) is not None:
         said.append(f"ours are {abs(mean):.2g} {'higher' if mean > 0 else 'lower'} on average")
-    agreement = next((claim for claim in about if claim.relation == "near"), None)
+    agreement = next(
+        (claim for claim in about if claim.relation == "near" and claim.ground.startswith("paper scale")),
+        None,
+    )
     if said and agreement:
         said.append(f"judged as a whole: {agreement.label}")
     others = {"reduced": all.reduced, "not run": all.not_run, "not judged": all.not_judged}

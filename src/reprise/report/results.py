@@ -287,6 +287,7 @@ def _render(template: str, report: Report, **values: Any) -> str:
         "from_code": _from_code,
         "mark_of": SYMBOLS.get,
         "measured": wording.measured,
+        "agreement": wording.agreement,
     }
     claims = {claim.id: claim for paper in report.papers for claim in paper.claims}
     made.filters["code"] = lambda claim: (

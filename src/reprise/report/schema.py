@@ -121,7 +121,7 @@ class PrintedNumber(Part):
     """How many jobs of that run need GPUs."""
     longest_job_hours: Number
     longest_job_gpus: int
-    """Of that longest job."""
+    """GPUs of that longest job."""
     together: int
     """How many printed numbers that run decides."""
 

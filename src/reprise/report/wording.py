@@ -25,6 +25,8 @@ NOT_SEEN = "not seen here"
 """A contradiction at reduced scale or on a stand-in, which says little of the paper's own networks."""
 TEST = "A test of the program at a tiny size. It says nothing about the papers."
 """What stands above all results of a tier that is such a test."""
+STANDS: Mapping[str, str] = {"here": "in our setting", "everywhere": "everywhere"}
+"""Where a verdict stands, in words."""
 LEANS = 0.2
 """The largest p-value at which an undecided claim is said to lean to a side: where there is no effect, or one
 to the other side, at most one claim in five is said to."""
@@ -81,12 +83,10 @@ def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = (
         return _how_contradicted(row)
     if verdict == "reproduced" and row["every"] not in ("", "reproduced"):
         return "holds on average"
-    if verdict == "reproduced" and row["stands"] == "everywhere":
-        return "reproduced everywhere"
     if verdict == "reproduced" and row["kind"] == "printed":
         return "the print agrees"
-    if verdict == "reproduced" and row["stands"] == "here":
-        return "reproduced in our setting"
+    if verdict == "reproduced" and row["stands"] in STANDS:
+        return f"reproduced {STANDS[row['stands']]}"
     if verdict == "inconclusive":
         return _leaning(row, claim, values) if row["reason_code"] == "crosses" else row["reason_code"]
     return verdict
@@ -167,8 +167,8 @@ def notes(claim: "Claim") -> list[str]:
     """The limits of a verdict: a hedge, settings, the margin, exceptions, our definition, later changes."""
     hedges = [f"“{each.hedge}”" for each in claim.quotations if each.hedge]
     limits = [f"a conjecture of the paper's: {', '.join(hedges)}"] if hedges else []
-    limits += [_agreement(claim)] if claim.settings else []
-    limits += [f"stands {claim.stands}"] if claim.stands in ("here", "everywhere") else []
+    limits += [agreement(claim)] if claim.settings else []
+    limits += [f"stands {STANDS[claim.stands]}"] if claim.stands in STANDS else []
     half, twice = claim.verdict_half_margin, claim.verdict_twice_margin
     what = "margin" if claim.margin or claim.kind in FORMULAS else "smallest effect" if claim.smallest else ""
     if claim.verdict not in ("not run", "depends") and what:
@@ -204,8 +204,8 @@ def section(place: str) -> str:
     return f"Appendix {place}" if re.match(r"[A-Z](\W|$)", place) else place
 
 
-def _agreement(claim: "Claim") -> str:
-    """How many settings agree, with the verdict or where it depends on them with the statement."""
+def agreement(claim: "Claim") -> str:
+    """Counts the other settings that agree with the verdict; where it depends on them, with the statement."""
     counts: Counter[str] = Counter(setting.verdict for setting in claim.settings)
     holds, fails, tied = (counts[verdict] for verdict in ONE_WAY)
     undecided = counts.total() - holds - fails - tied
@@ -217,5 +217,5 @@ def _agreement(claim: "Claim") -> str:
     elif claim.verdict == "reproduced":
         words = f"{holds} same, {fails} opposite{also}"
     else:
-        words = f"{holds} holds, {fails} fails{also}"
+        words = f"holds in {holds}, fails in {fails}{also}"
     return f"{counts.total()} other settings: {words}, {undecided} undecided"

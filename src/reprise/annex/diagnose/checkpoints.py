@@ -17,7 +17,7 @@ from reprise.errors import RepriseError
 COUNTED = "num_batches_tracked"
 """A buffer of batch normalisation that evaluation does not use, and that old checkpoints lack."""
 COMPILED = "_orig_mod."
-"""What torch.compile puts into the names of the tensors in a module, which may lie anywhere in a network."""
+"""torch.compile puts this into the names of a module's tensors, anywhere in a network."""
 LISTED = 4
 """Names in a list, at most; further ones are counted."""
 
