@@ -28,7 +28,7 @@ from reprise.annex.trial import command as trial
 from reprise.engine import cache, check, ids, provenance, registry, run, seconds, tiers
 from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
-from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
+from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, naming_extras, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
 from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
 from reprise.report import listing, sealed, wording
@@ -90,7 +90,8 @@ def _run_command(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     compute_in_one_thread()
     try:
-        return options.command(options) or 0
+        with naming_extras():
+            return options.command(options) or 0
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
