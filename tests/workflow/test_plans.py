@@ -290,7 +290,7 @@ WHERE = "configs/mine.yaml: experiments: jing2022/layer_alignment: "
     [
         (None, ("--config", "tier=nightly"), ["unknown tier 'nightly'", "default, gpu, paper, smoke"]),
         (None, ("--config", "paper=nobody2020"), ["unknown paper 'nobody2020'", *registry.papers()]),
-        (None, ("--config", "paper=jing2022,tian2032"), ["unknown paper 'tian2032'; did you mean tian2023?"]),
+        (None, ("--config", "paper=jing2022,tian2032"), ["unknown paper 'tian2032'; did you mean tian2023"]),
         (None, ("--config", "seeds=3"), ["unknown --config key ['seeds']", "allowed: tier", "paper"]),
         (overriding("seeds: ten"), MINE, [f"{WHERE}key 'seeds' has the value 'ten'", "valid integer"]),
         (
