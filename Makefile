@@ -1,5 +1,5 @@
 # The two commands of the README: `make reproduce` and `make test`; the habits below them.
-#   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022] [CORES=2] [VERBOSE=1]
+#   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022,tian2023] [CORES=2] [VERBOSE=1] [TORCH=cpu]
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -11,6 +11,10 @@ PAPER ?=
 KILLS ?= 500
 MUTANTS ?=
 CORES ?= all
+# `cpu` is PyTorch's build without CUDA; a .venv that has it keeps it.
+ifeq ($(origin TORCH),undefined)
+TORCH := $(if $(wildcard .venv/built-from-*-cpu),cpu)
+endif
 # All that Snakemake and the jobs say, not only figures and errors.
 export VERBOSE ?=
 BIN := .venv/bin
@@ -23,12 +27,12 @@ export PYTHONUTF8 := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 # They go into commands: what is no plain word stops make before it runs anything.
-plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.-]*)?$$ ]] && echo plain)
-$(foreach name,TIER PAPER CORES KILLS MUTANTS VERBOSE,$(if $(call plain,$(name)),,$(error \
-	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.' and '-', and begins with a letter, a digit or '_')))
+plain = $(shell [[ '$(subst ','\'',$(value $(1)))' =~ ^([A-Za-z0-9_][A-Za-z0-9_.,-]*)?$$ ]] && echo plain)
+$(foreach name,TIER PAPER CORES KILLS MUTANTS VERBOSE TORCH,$(if $(call plain,$(name)),,$(error \
+	$(name) is "$(value $(name))"; it takes letters, digits, '_', '.', '-' and commas, and begins with a letter, a digit or '_')))
 
 # Under another name they would be ignored, and the default tier run. Variables of other programs stand before `make`.
-TAKEN := TIER PAPER CORES KILLS MUTANTS VERBOSE PYTHON
+TAKEN := TIER PAPER CORES KILLS MUTANTS VERBOSE TORCH PYTHON
 given = $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
 ifeq ($(MAKELEVEL),0)
 $(foreach name,$(filter-out $(TAKEN),$(given)),$(error unknown variable $(name); there are: $(TAKEN)))
@@ -36,11 +40,27 @@ endif
 
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
 WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
-STAMP := .venv/built-from-$(WANTED)
+STAMP := .venv/built-from-$(WANTED)$(TORCH:%=-%)
+TOOLS := .venv/tools-from-$(WANTED)
+$(if $(filter-out cpu,$(TORCH)),$(error TORCH is "$(TORCH)"; it may be cpu))
 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Ends with an error where constraints.txt has no hashes for the platform.
 HASHED := import platform as p, sys; sys.exit((sys.version_info[:2], p.system(), p.machine(), p.libc_ver()[0]) != ((3, 11), "Linux", "x86_64", "glibc"))
+# $(call install,LINES,EXTRAS): what a script of sed leaves of constraints.txt, or extras where there are no hashes.
+install = { if $(BIN)/python -c '$(HASHED)'; then \
+		$(INSTALL) --require-hashes -r <(grep ^setuptools== constraints.txt); \
+		$(INSTALL) --require-hashes --force-reinstall --no-deps --no-build-isolation -r <(sed -E '$(1)' constraints.txt); \
+		$(INSTALL) --no-deps --no-build-isolation -e .; \
+	else \
+		echo "constraints.txt has no hashes for this platform: its versions are installed unverified"; \
+		$(INSTALL) -c <(sed 's/ --hash.*//' constraints.txt) -e ".[$(2)]"; \
+	fi; } 2>&1 | { grep -v '^WARNING' || true; }
+EXTRAS := workflow,cluster,multimodal,timm
+ALL_BUT_DEV := /^\# dev/,$$d
+DEV_ALONE := 1,/^\# dev/d
+CPU := https://download.pytorch.org/whl/cpu
+OF_TORCH := ^(torch|torchvision|triton|(cuda|nvidia)-[^=]*)==
 
 .PHONY: help
 help:
@@ -56,18 +76,18 @@ reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
 ITSELF = $(MAKE) --no-print-directory
 
 .PHONY: test
-test: $(STAMP) ## lint, types, layers and the quick tests
+test: $(TOOLS) ## lint, types, layers and the quick tests
 	@said=$$(mktemp); $(ITSELF) lint >$$said 2>&1 & lint=$$!; \
 	trap 'kill $$lint 2>/dev/null || true; rm -f $$said' EXIT; trap 'exit 130' INT; \
 	tests=0; pytest -m "not slow" -n auto --dist worksteal || tests=$$?; \
 	linted=0; wait $$lint || linted=$$?; cat $$said; exit $$((tests ? tests : linted))
 
 .PHONY: test-slow
-test-slow: $(STAMP) ## whole DAGs, kills, second clones (about an hour)
+test-slow: $(TOOLS) ## whole DAGs, kills, second clones (about an hour)
 	pytest -m slow -n auto --dist worksteal
 
 .PHONY: lint
-lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
+lint: $(TOOLS) ## ruff, snakefmt, import-linter, mypy
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
@@ -75,27 +95,30 @@ lint: $(STAMP) ## ruff, snakefmt, import-linter, mypy
 	mypy
 
 .PHONY: bench
-bench: $(STAMP) ## times beside plain loops (docs/performance.md)
+bench: $(TOOLS) ## times beside plain loops (docs/performance.md)
 	reprise bench
 
 .PHONY: faults
-faults: $(STAMP) ## kill real runs at random moments, KILLS=500 times (docs/reliability.md)
+faults: $(TOOLS) ## kill real runs at random moments, KILLS=500 times (docs/reliability.md)
 	PYTHONPATH=src:tests:tests/training python -m reliability.kills $(KILLS)
 
 .PHONY: mutations
-mutations: $(STAMP) ## edit every function that an experiment runs, and see what becomes stale (docs/reliability.md)
+mutations: $(TOOLS) ## edit every function that an experiment runs, and see what becomes stale (docs/reliability.md)
 	PYTHONPATH=src:tests python -m reliability.mutations
 
 .PHONY: mutants
-mutants: $(STAMP) ## edit the science, MUTANTS=NAME of them or all, and see which test catches each (docs/reliability.md)
+mutants: $(TOOLS) ## edit the science, MUTANTS=NAME of them or all, and see which test catches each (docs/reliability.md)
 	PYTHONPATH=src:tests python -m reliability.science $(MUTANTS)
 
 .PHONY: golden
-golden: $(STAMP) ## write the golden numbers of the smoke tier anew
+golden: $(TOOLS) ## write the golden numbers of the smoke tier anew
 	python tests/golden/update.py
 
 .PHONY: environment
-environment: $(STAMP) ## .venv alone
+environment: $(STAMP) ## .venv alone, for `make reproduce`; TORCH=cpu: without CUDA
+
+.PHONY: development
+development: $(TOOLS) ## .venv with the tools of the targets that test
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
@@ -107,12 +130,17 @@ $(STAMP): pyproject.toml constraints.txt
 	@echo "building .venv (a minute or two) ..."
 	@rm -f .venv/built-from-*
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
-	@{ if $(BIN)/python -c '$(HASHED)'; then \
-		$(INSTALL) --require-hashes -r <(grep ^setuptools== constraints.txt); \
-		$(INSTALL) --require-hashes --force-reinstall --no-deps --no-build-isolation -r constraints.txt; \
-		$(INSTALL) --no-deps --no-build-isolation -e .; \
-	else \
-		echo "constraints.txt has no hashes for this platform: its versions are installed unverified"; \
-		$(INSTALL) -c <(sed 's/ --hash.*//' constraints.txt) -e ".[dev,cluster,multimodal,timm]"; \
-	fi; } 2>&1 | { grep -v '^WARNING' || true; }
+ifeq ($(TORCH),cpu)
+	@echo "PyTorch's CPU build has no hashes in constraints.txt: it is installed unverified"
+	@$(INSTALL) --force-reinstall --no-deps --index-url $(CPU) $$(sed -nE 's/^(torch|torchvision)(==\S+).*/\1\2/p' constraints.txt)
+	@$(call install,$(ALL_BUT_DEV); /$(OF_TORCH)/d,$(EXTRAS))
+else
+	@$(call install,$(ALL_BUT_DEV),$(EXTRAS))
+endif
+	@touch $@
+
+$(TOOLS): $(STAMP)
+	@echo "installing the tools of development ..."
+	@rm -f .venv/tools-from-*
+	@$(call install,$(DEV_ALONE),dev)
 	@touch $@

@@ -3,7 +3,7 @@
 #   snakemake                                theory and simulations at paper scale (configs/default.yaml)
 #   snakemake --config tier=smoke            every rule, tiny (configs/smoke.yaml)
 #   snakemake --config tier=gpu              images at full width, on one GPU (configs/gpu.yaml)
-#   snakemake --config paper=jing2022        one paper
+#   snakemake --config paper=jing2022        one paper; several: paper=jing2022,tian2023
 #   snakemake decide --config minutes=30     further seeds, where they decide most claims
 #   snakemake --workflow-profile slurm       the paper tier on a cluster (docs/cluster.md)
 #

@@ -1,6 +1,7 @@
 """What the Makefile passes to commands, and what it refuses."""
 
 import os
+import re
 import shutil
 import subprocess
 from functools import partial
@@ -39,9 +40,9 @@ def make(folder):
 
 
 def test_a_tier_a_paper_and_cores_go_to_snakemake(make):
-    done = make("reproduce", "TIER=my-tier_2.b", "PAPER=jing2022", "CORES=3")
+    done = make("reproduce", "TIER=my-tier_2.b", "PAPER=jing2022,tian2023", "CORES=3")
     assert done.returncode == 0, done.stderr
-    assert "snakemake --cores 3 --config tier=my-tier_2.b paper=jing2022\n" in done.stdout
+    assert "snakemake --cores 3 --config tier=my-tier_2.b paper=jing2022,tian2023\n" in done.stdout
     assert "results/my-tier_2.b/logs/report.log" in done.stdout
 
 
@@ -64,7 +65,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize("name", ["TIER", "PAPER", "CORES", "MUTANTS"])
+@pytest.mark.parametrize("name", ["TIER", "PAPER", "CORES", "MUTANTS", "TORCH"])
 @pytest.mark.parametrize("value", BAD)
 def test_what_is_no_plain_name_is_refused_before_anything_runs(make, tmp_path, name, value):
     done = make("reproduce", f"{name}={value}")
@@ -79,8 +80,75 @@ def test_an_unknown_variable_is_refused_before_anything_runs(make, name):
     done = make("reproduce", f"{name}=smoke")
     assert done.returncode != 0
     assert done.stdout == ""
-    assert f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS VERBOSE PYTHON" in done.stderr
+    assert (
+        f"unknown variable {name}; there are: TIER PAPER CORES KILLS MUTANTS VERBOSE TORCH PYTHON"
+        in done.stderr
+    )
     assert make("reproduce", "PYTHON=python3.11").returncode == 0
+
+
+def stamps(folder):
+    """The names of the files that say that .venv is built, and that it has the tools of development."""
+    wanted = (folder / "pyproject.toml").read_bytes() + (folder / "constraints.txt").read_bytes()
+    digest = sha256(wanted).hexdigest()[:16]
+    return f"built-from-{digest}", f"tools-from-{digest}"
+
+
+def environment(folder, *names):
+    """A .venv that has these files, with the folder of its programs."""
+    programs = folder / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in names:
+        (folder / ".venv" / name).touch()
+    return programs
+
+
+@pytest.mark.parametrize(
+    ("target", "needs_tools"), [("reproduce", False), ("environment", False), ("test", True)]
+)
+def test_only_what_tests_installs_the_tools_of_development(make, folder, target, needs_tools):
+    built, _ = stamps(folder)
+    lines = make(target).stdout
+    assert "building .venv" in lines
+    assert ("the tools of development" in lines) == needs_tools
+    environment(folder, built)
+    lines = make(target).stdout
+    assert "building .venv" not in lines
+    assert ("the tools of development" in lines) == needs_tools
+
+
+def installed(lines):
+    """The names of the distributions that the commands install from constraints.txt."""
+    names = []
+    for script in re.findall(r"<\(sed -E '([^']+)' constraints\.txt\)", lines):
+        command = ["sed", "-E", script, str(ROOT / "constraints.txt")]
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        names += [line.split("==")[0] for line in printed.splitlines() if not line.startswith("#")]
+    return names
+
+
+def test_each_pin_is_installed_once_and_pytorchs_cpu_build_takes_the_place_of_cuda(make):
+    pins = [
+        line.split("==")[0] for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    ]
+    assert sorted(installed(make("development").stdout)) == sorted(pins)
+    without = set(pins) - set(installed(lines := make("development", "TORCH=cpu").stdout))
+    assert without >= {"torch", "torchvision", "triton", "nvidia-cudnn-cu13", "cuda-toolkit"}
+    assert all(re.match("torch(vision)?$|triton$|nvidia-|cuda-", name) for name in without)
+    assert re.search(
+        r"--index-url https://download\.pytorch\.org/whl/cpu \$\(sed .* constraints\.txt\)", lines
+    )
+    assert "installed unverified" in lines
+
+
+def test_a_venv_with_pytorchs_cpu_build_keeps_it(make, folder):
+    built, _ = stamps(folder)
+    environment(folder, f"{built}-cpu")
+    assert "building .venv" not in make("reproduce").stdout
+    (folder / "pyproject.toml").write_text("")  # other pins than it was built from
+    assert "whl/cpu" in make("reproduce").stdout
+    assert "whl/cpu" not in make("reproduce", "TORCH=").stdout
+    assert 'TORCH is "gpu"; it may be cpu' in make("reproduce", "TORCH=gpu").stderr
 
 
 MEETING = {
@@ -93,10 +161,7 @@ MEETING = {
 @pytest.mark.parametrize("failing", [{}, {"pytest": 1}, {"mypy": 3}, {"pytest": 5, "ruff": 1}])
 def test_lint_runs_beside_the_tests_and_what_either_says_is_seen(folder, failing):
     """With programs that say their names. Lint ends at its first failure, the tests do not."""
-    wanted = (folder / "pyproject.toml").read_bytes() + (folder / "constraints.txt").read_bytes()
-    programs = folder / ".venv" / "bin"
-    programs.mkdir(parents=True)
-    (folder / ".venv" / f"built-from-{sha256(wanted).hexdigest()[:16]}").touch()
+    programs = environment(folder, *stamps(folder))
     for name in ("pytest", "ruff", "snakefmt", "lint-imports", "mypy"):
         lines = [
             "#!/bin/bash",

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from importlib import metadata
 from itertools import chain
 from pathlib import Path
 
@@ -31,6 +32,36 @@ def test_what_the_package_needs_and_what_builds_it_is_pinned():
         assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)])
     for requirement in map(Requirement, settings["build-system"]["requires"]):
         assert str(requirement.specifier) == f"=={pinned[canonicalize_name(requirement.name)]}"
+
+
+def closure(requirements):
+    """The names of all that requirements need, as the metadata of what is installed have it."""
+    found, waiting = set(), [Requirement(each) for each in requirements]
+    while waiting:
+        requirement = waiting.pop()
+        name, extras = canonicalize_name(requirement.name), frozenset(requirement.extras)
+        if (name, extras) in found:
+            continue
+        found.add((name, extras))
+        try:
+            needed = map(Requirement, metadata.distribution(name).requires or [])
+        except metadata.PackageNotFoundError:  # of an extra that is not installed here
+            continue
+        waiting += [
+            each
+            for each in needed
+            if not each.marker or any(each.marker.evaluate({"extra": extra}) for extra in ("", *extras))
+        ]
+    return {name for name, _ in found}
+
+
+def test_what_the_extra_dev_alone_needs_comes_last():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    others = [*project["dependencies"], *chain(*(extras[extra] for extra in extras.keys() - {"dev"}))]
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = {canonicalize_name(line.split("==")[0]) for line in lines[lines.index("# dev") + 1 :]}
+    assert closure(extras["dev"]) - closure(others) == pinned
 
 
 def test_each_action_of_ci_is_a_commit():

@@ -106,5 +106,4 @@ def test_no_function_looks_an_experiment_in_a_tier_up_by_its_id():
         "report/card.py: card",
         "report/card.py: as_json",
         "report/why.py: why",
-        "ledger/decide.py: chosen_experiments",
     }

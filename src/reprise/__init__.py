@@ -4,13 +4,14 @@ import sys
 from typing import Any
 
 from reprise import sources  # first: it looks at the files of those that follow
-from reprise.errors import RepriseError
+from reprise.errors import RepriseError, naming_extras
 
 sources.verify(__spec__, sys._getframe().f_code)
 
 __all__ = ["RepriseError", "draw", "load"]
 
 
+@naming_extras()
 def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     """Loads results as numbers, for a notebook.
 
@@ -44,6 +45,7 @@ def load(id: str, tier: str = "default", settings: str = "published") -> Any:
     return in_setting(read.experiment(experiment).tables(), settings)
 
 
+@naming_extras()
 def draw(id: str, tier: str = "default", *, loss: Any = None, against: str | tuple[str, ...] = ()) -> Any:
     """Draws a figure (matplotlib Figure) or table (DataFrame), for a notebook: from result tables; or with a
     loss, in seconds and in any folder, from networks that are trained now, at a reduced size.

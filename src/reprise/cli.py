@@ -12,6 +12,7 @@ import webbrowser
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from importlib import metadata
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -27,12 +28,13 @@ from reprise.annex.trial import command as trial
 from reprise.engine import cache, check, ids, provenance, registry, run, seconds, tiers
 from reprise.engine.configured import Tier
 from reprise.engine.draw import Drawing
-from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, unknown
+from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, naming_extras, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
 from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
 from reprise.report import listing, sealed, wording
 
 ANY_ID = "in any spelling: fig4, 'Figure 4', KEY/fig04, KEY/fig4/NAME, KEY/NAME, KEY"
+SEVERAL = "papers, as in `jing2022 tian2023` or `jing2022,tian2023` (default: all)"
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
 NAMED = 4
@@ -88,7 +90,8 @@ def _run_command(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     compute_in_one_thread()
     try:
-        return options.command(options) or 0
+        with naming_extras():
+            return options.command(options) or 0
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2
@@ -156,7 +159,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_json(show_parser, "of a claim, what report.json has of it (docs/report.md); else id, kind, claims "
               "with verdicts, figures, command and more")  # fmt: skip
     plan_parser = add("plan", _plan, "estimate what a tier takes, what it decides, and what is missing here")
-    plan_parser.add_argument("paper", nargs="?", metavar="KEY")
+    plan_parser.add_argument("papers", nargs="*", metavar="KEY", help=SEVERAL)
     plan_parser.add_argument(
         "--share-minutes", metavar="MINUTES", default=f"{plan.SHARE_MINUTES:g}",
         help="expected duration of a job, as in the profile (default: %(default)s)",
@@ -191,8 +194,8 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "draw", _draw, "draw a figure or table from result tables, or all of an experiment or a paper"
     ).add_argument("id", metavar="ID", help=ANY_ID)
-    check = add("check", _check, "judge the claims of one paper, or of all")
-    check.add_argument("paper", nargs="?", metavar="KEY")
+    check = add("check", _check, "judge the claims of some papers, or of all")
+    check.add_argument("papers", nargs="*", metavar="KEY", help=SEVERAL)
     check.add_argument("--json", action="store_true", help="print the verdicts as JSON")
     check.add_argument(
         "--write", action="store_true", help="save the verdicts in results/TIER/KEY, for the report"
@@ -314,15 +317,15 @@ def _list(options: argparse.Namespace) -> None:
         else:
             _print_costs(tier)
         return
-    key = ids.paper(options.paper)
-    keys = [paper.key for paper in registry.chosen(key)]
-    if options.claims or key:
+    keys = [paper.key for paper in registry.chosen(ids.papers(options.paper or ""))]
+    if options.claims or options.paper:
         tier = _source(recorded.load(options.tier or "default"), keys)
         recorded.keep_judged(keys, tier)
         if options.json:
             _print_json(listing.tasks(keys, tier) if options.claims else listing.rows(keys, [tier]))
             return
-        lines = listing.of_claims(keys, tier) if options.claims else listing.of_paper(keys[0], tier)
+        of_each = chain.from_iterable(listing.of_paper(key, tier) for key in keys)
+        lines = listing.of_claims(keys, tier) if options.claims else of_each
     else:
         shown = [tiers.load_tier(name) for name in ([options.tier] if options.tier else tiers.names())]
         beside = {tier.name: run for tier in shown if (run := _beside(tier))}
@@ -332,7 +335,7 @@ def _list(options: argparse.Namespace) -> None:
         lines = listing.overview(shown, beside)
     for line in lines:
         print(line)
-    if not key and (names := recorded.recorded_names()):
+    if not options.paper and (names := recorded.recorded_names()):
         print(f"recorded runs, each read with --tier: {', '.join(names)}")
 
 
@@ -399,12 +402,12 @@ def _plan(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
     minutes = plan.positive_minutes(options.share_minutes)
-    papers = registry.chosen(ids.paper(options.paper))
+    keys = ids.papers(*options.papers)
+    papers = registry.chosen(keys)
     experiments = [tier.experiment(id) for paper in papers for id in paper.experiments]
     estimates = plan.estimates(experiments, minutes)
     on_gpus = any(each.gpu_hours for each in estimates if each.state != "done")
-    key = papers[0].key if options.paper else None
-    commands = plan.commands(tier, key, minutes, on_gpus=on_gpus)
+    commands = plan.commands(tier, keys, minutes, on_gpus=on_gpus)
     if options.json:
         _print_json(plan.as_json(estimates, commands))
         return
@@ -422,7 +425,7 @@ def _plan(options: argparse.Namespace) -> None:
             str(len(each.claims)), str(each.numbers), price,
         )  # fmt: skip
     _print_table(table, max(150, Console().width))
-    if options.paper:
+    if keys:
         for each in estimates:
             for claim in each.claims:
                 if claim.published is not None:
@@ -440,8 +443,8 @@ def _decide(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
     left, cores = plan.positive_minutes(options.minutes, "--minutes"), decide.cores()
-    id = ids.find(options.id, "paper", "experiment").id if options.id else None
-    experiments = decide.chosen_experiments(tier, id)
+    named = [ids.find(options.id, "paper", "experiment").id] if options.id else []
+    experiments = decide.chosen_experiments(tier, named)
     while True:  # what rounds have decided is known before further ones are chosen
         rounds = decide.candidates(experiments)
         chosen = decide.choose(rounds, left, cores)
@@ -505,8 +508,7 @@ def _draw(options: argparse.Namespace) -> None:
 
 def _check(options: argparse.Namespace) -> int:
     tier = recorded.load(options.tier)
-    paper = ids.paper(options.paper)
-    keys = [paper] if paper else list(registry.judged())
+    keys = ids.papers(*options.papers) or list(registry.judged())
     if not options.write and "drift" not in options.fail_on:
         tier = _source(tier, keys)
     judged: list[pd.DataFrame] = []
@@ -660,7 +662,7 @@ def _confirm(options: argparse.Namespace) -> None:
 
 def _bundle(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
-    keys = [paper.key for paper in registry.chosen(ids.paper(options.paper))]
+    keys = [paper.key for paper in registry.chosen(ids.papers(options.paper or ""))]
     file, packed = bundling.bundle(keys, tier, options.to)
     print(f"{file}: {len(packed)} experiments, {file.stat().st_size / 1e6:.1f} MB: {', '.join(packed)}")
 

@@ -1,6 +1,7 @@
 """The one exception for mistakes that a user can mend."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 LEAST_ALIKE = 0.7
@@ -11,8 +12,36 @@ INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 
 
+EXTRAS = {
+    "latex2mathml": "workflow",
+    "pycocotools": "multimodal",
+    "seaborn": "workflow",
+    "skimage": "workflow",
+    "snakemake": "workflow",
+    "tabulate": "workflow",
+    "timm": "timm",
+    "transformers": "multimodal",
+}
+"""The extra of pyproject.toml that installs a package, by the name that is imported."""
+
+
 class RepriseError(Exception):
     """What is wrong, where, what was expected and what to do: printed as one message, without a traceback."""
+
+
+class NotInstalledError(RepriseError):
+    """A package is missing that one of the extras installs."""
+
+    def __init__(self, package: str) -> None:
+        """
+        Args:
+            package: one of `EXTRAS`.
+        """
+        extra = EXTRAS[package]
+        # pip takes Reprise as it is installed, also from a path, and adds what the extra names.
+        super().__init__(
+            f"needs the package {package}, of the extra `{extra}`: pip install 'reprise-ssl[{extra}]'"
+        )
 
 
 def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseError:
@@ -39,3 +68,21 @@ def _guess(name: str, known: Iterable[str]) -> str:
 def alike(name: str, known: Iterable[str]) -> str:
     """The known name that may have been meant; empty if none is like it."""
     return next(iter(get_close_matches(name, list(known), n=1, cutoff=LEAST_ALIKE)), "")
+
+
+@contextmanager
+def naming_extras() -> Iterator[None]:
+    """Says which extra installs what cannot be imported.
+
+    Raises:
+        NotInstalledError: in place of an error that is or was raised from the lack of such a package.
+    """
+    try:
+        yield
+    except Exception as error:
+        cause: BaseException | None = error
+        while cause is not None:
+            if isinstance(cause, ModuleNotFoundError) and cause.name in EXTRAS:
+                raise NotInstalledError(cause.name) from error
+            cause = cause.__cause__
+        raise

@@ -114,12 +114,21 @@ def test_an_id_like_none_is_one_short_line(written):
 
 
 def test_one_kind_alone_is_looked_for():
-    assert ids.paper("Jing 2022") == "jing2022"
-    assert ids.paper(None) is None
+    assert ids.papers("Jing 2022") == ["jing2022"]
     with pytest.raises(RepriseError, match=r"^unknown paper 'fig4'; there are: .*jing2022"):
-        ids.paper("fig4")
+        ids.papers("fig4")
     with pytest.raises(RepriseError, match=r"list them with: reprise list jing2022 --claims$"):
         ids.find("jing2022/fig04", "claim")
+
+
+def test_several_papers_are_words_or_joined_by_commas_each_once_and_each_checked():
+    both = ["tian2023", "jing2022"]
+    assert ids.papers("tian2023,jing2022") == ids.papers("Tian 2023, jing2022", "tian2023") == both
+    assert [paper.key for paper in registry.chosen(both)] == both
+    assert ids.papers("") == ids.papers() == []
+    assert [paper.key for paper in registry.chosen([])] == list(registry.papers())
+    with pytest.raises(RepriseError, match=r"^unknown paper 'jing2021'; did you mean jing2022"):
+        ids.papers("tian2023,jing2021")
 
 
 def test_the_experiment_of_a_figure_or_claim_is_the_one_that_it_is_from():

@@ -264,7 +264,7 @@ def test_a_loss_edited_during_a_run_is_not_saved_as_either(checkout, monkeypatch
     file.write_text(
         "from pathlib import Path\n\n\n"
         "def loss(z1, z2):\n"
-        "    if z1.shape[-1] != 4:\n"  # not the trial
+        "    if z1.shape[-1] not in (4, 8):\n"  # not the trial, which is in two shapes
         "        Path('mine.py').write_text('def loss(z1, z2):\\n    return (z1 + z2).mean()\\n')\n"
         "    return (z1 - z2).square().mean()\n"
     )

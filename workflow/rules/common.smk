@@ -19,7 +19,7 @@ gc.disable()
 
 from reprise import forkserver
 from reprise.contract.experiment import together
-from reprise.engine import command_line, registry
+from reprise.engine import command_line, ids, registry
 from reprise.engine.check import Verdicts
 from reprise.engine.draw import Drawing
 from reprise.engine.tiers import load_tier
@@ -55,7 +55,7 @@ def rounds_to_decide():
         str(config.get("minutes", decide.MINUTES)), "minutes"
     )
     cores = workflow.resource_settings.cores or 1
-    finished = decide.chosen_experiments(TIER, config.get("paper"))
+    finished = decide.chosen_experiments(TIER, ids.papers(WANTED))
     possible = decide.candidates(finished)
     chosen = decide.choose(possible, minutes, cores)
     lines = (
@@ -114,7 +114,8 @@ try:
     SHARE_MINUTES = plan.positive_minutes(
         str(config.get("share_minutes", plan.SHARE_MINUTES))
     )
-    PAPERS = registry.chosen(str(config.get("paper") or ""))
+    WANTED = str(config.get("paper") or "")
+    PAPERS = registry.chosen(ids.papers(WANTED))
     # Those with claims, which have a rule for their verdicts.
     JUDGED = [paper for paper in PAPERS if paper.claims]
     CONFIGURED = {

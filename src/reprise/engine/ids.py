@@ -82,13 +82,14 @@ def experiment(written: str) -> str:
     return several[0]
 
 
-def paper(written: str | None) -> str | None:
-    """The key of the paper that an id names; None for nothing written.
+def papers(*written: str) -> list[str]:
+    """The keys of the papers that ids name, each once; `jing2022,tian2023` names two.
 
     Raises:
         RepriseError: as `find` does.
     """
-    return find(written, "paper").id if written else None
+    each = filter(None, (id.strip() for several in written for id in several.split(",")))
+    return list(dict.fromkeys(find(id, "paper").id for id in each))
 
 
 def spelled(written: str) -> str:

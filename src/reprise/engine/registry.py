@@ -333,9 +333,9 @@ def paper(key: str) -> Paper:
     return _known("paper", key, papers())
 
 
-def chosen(key: str | None) -> list[Paper]:
-    """The paper of this key, or without one all papers."""
-    return [paper(key)] if key else list(papers().values())
+def chosen(keys: Sequence[str]) -> list[Paper]:
+    """The papers of these keys, or without one all papers."""
+    return [paper(key) for key in keys] or list(papers().values())
 
 
 def in_package(package: str) -> Experiment:

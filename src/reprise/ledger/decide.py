@@ -98,19 +98,21 @@ class FurtherRounds:
         return per_headline, per_claim, self.id
 
 
-def chosen_experiments(tier: Tier, id: str | None) -> list[ConfiguredExperiment]:
-    """Of the experiments of a paper `KEY`, of one experiment `KEY/NAME`, or of all, those that have claims
-    and results.
+def chosen_experiments(tier: Tier, ids: Sequence[str]) -> list[ConfiguredExperiment]:
+    """Of the experiments of papers `KEY`, of single ones `KEY/NAME`, or without an id of all, those that have
+    claims and results.
 
     Raises:
-        RepriseError: if the id is unknown, or none of them has run.
+        RepriseError: if an id is unknown, or none of them has run.
     """
-    ids = [id] if id and "/" in id else [each for paper in registry.chosen(id) for each in paper.experiments]
-    experiments = [tier.experiment(each) for each in ids]
+    of_each = [[id] if "/" in id else registry.paper(id).experiments for id in ids or registry.papers()]
+    experiments = [tier.experiment(id) for some in of_each for id in some]
     finished = [each for each in experiments if each.has_results() and each.experiment.claims]
     if not finished:
-        first = experiments[0].how_to_make if len(ids) == 1 else f"snakemake --config tier={tier.name}"
-        where = f"{id}, tier {tier.name}" if id else f"tier {tier.name}"
+        first = (
+            experiments[0].how_to_make if len(experiments) == 1 else f"snakemake --config tier={tier.name}"
+        )
+        where = ", ".join([*ids, f"tier {tier.name}"])
         raise RepriseError(f"{where}: no experiment with claims has run; run it first with: {first}")
     return finished
 

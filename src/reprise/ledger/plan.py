@@ -223,10 +223,14 @@ def assumed() -> str:
     )
 
 
-def commands(tier: Tier, paper: str | None, minutes: float, *, on_gpus: bool) -> list[str]:
+def commands(tier: Tier, papers: Sequence[str], minutes: float, *, on_gpus: bool) -> list[str]:
     """The commands that run what was estimated: here, and where GPUs are asked for last through the profile
-    of a cluster."""
-    config = f"--config tier={tier.name}{f' paper={paper}' if paper else ''}"
+    of a cluster.
+
+    Args:
+        papers: their keys; none for all.
+    """
+    config = " ".join(["--config", f"tier={tier.name}", *(["paper=" + ",".join(papers)] if papers else [])])
     is_own = minutes != SHARE_MINUTES
     found = [f"run it with: snakemake {config}{f' share_minutes={minutes:g}' if is_own else ''}"]
     if on_gpus:

@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -32,6 +33,7 @@ def test_the_wheel_diagnoses_in_an_empty_folder(tmp_path):
     call(*PIP, "wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(tmp_path), str(sources))
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.startswith(DISTRIBUTION.replace("-", "_"))
+    assert "reprise/py.typed" in ZipFile(wheel).namelist()  # mypy reads our annotations
     environment = tmp_path / "venv"
     venv.create(environment)
     python = str(environment / "bin" / "python")

@@ -2,6 +2,7 @@
 and every figure; a mistake is one line."""
 
 import re
+import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -523,6 +524,16 @@ def test_what_did_not_learn_is_not_ranked(comparison):
     trial = page.Trial([COPIED], comparison("frossl-as-given"), {})
     assert "not ranked" in page.evidence(trial.comparison)
     assert {row.rank for row in trial.ranks["representation"].values()} == {""}
+
+
+def test_the_page_and_the_terminal_say_which_extra_draws_the_heat_maps(comparison, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "seaborn", None)
+    trial = page.Trial([COPIED], comparison("frossl"), {})
+    line = "needs the package seaborn, of the extra `workflow`: pip install"
+    page.save(trial, tmp_path)
+    assert (tmp_path / page.PAGE).read_text().count(f"Not drawn: {line}") == 3
+    assert page.text(trial).count(f"not drawn: {line}") == 3
+    assert (tmp_path / page.TABLE).exists()
 
 
 def test_embeddings_that_are_all_the_same_are_called_collapsed(comparison):

@@ -248,8 +248,8 @@ def _from_library(library: str, name: str) -> nn.Module:
         from torchvision import models
 
         net = models.get_model(name, weights=None)
-    except ImportError:
-        raise RepriseError(f"{library}:{name}: {library} is not installed; pip install {library}") from None
+    except ImportError:  # `naming_extras` says how to install it
+        raise
     except Exception as error:  # unknown names, of which each library has its own
         raise RepriseError(f"{library}:{name}: {library} builds no such model: {words(error)}") from None
     for head in HEADS:

@@ -18,12 +18,12 @@ from matplotlib.figure import Figure
 from reprise.annex.diagnose.page import svg
 from reprise.annex.progress import Report, in_stages, of_tasks, parts
 from reprise.annex.trial.given import OBJECTS, Given, Loss, named, relabelled, worded
-from reprise.contract.experiment import BASE, Context, Make, Plan, Quick, Tables, all_needs
+from reprise.contract.experiment import BASE, Artifact, Context, Make, Plan, Quick, Tables, all_needs
 from reprise.contract.settings import Settings, replaced
 from reprise.engine import ids, registry
 from reprise.engine.loss_trial import OTHER_SHAPE, in_shapes, try_loss
 from reprise.engine.registry import Experiment
-from reprise.errors import RepriseError
+from reprise.errors import NotInstalledError, RepriseError, naming_extras
 from reprise.notices import progress
 from reprise.plotting.style import styled
 
@@ -39,7 +39,7 @@ class Drawn(NamedTuple):
     Attributes:
         title: the paper's key and the figure's number.
         changes: how its settings differ from the published ones.
-        picture: SVG; empty if the loss failed.
+        picture: SVG; empty if the loss failed or a package is missing.
         failure: why there is no picture, or empty.
         notes: sentences on the losses in it.
     """
@@ -253,16 +253,18 @@ def pictures(
 ) -> dict[str, Drawn]:
     """Figures from an experiment's tables, by id."""
     with styled():
-        return {
-            id: Drawn(
-                _title(id),
-                registry.artifact(id).caption,
-                changes,
-                svg(relabelled(registry.artifact(id).draw(found.tables, found.params), losses)),
-                notes=found.notes,
-            )
-            for id in figures
-        }
+        return {id: _picture(registry.artifact(id), found, losses, changes) for id in figures}
+
+
+def _picture(artifact: Artifact, found: Computed, losses: Sequence[Given], changes: str) -> Drawn:
+    """A figure, or which extra draws it."""
+    picture, failure = "", ""
+    try:
+        with naming_extras():
+            picture = svg(relabelled(artifact.draw(found.tables, found.params), losses))
+    except NotInstalledError as error:
+        failure = str(error)
+    return Drawn(_title(artifact.id), artifact.caption, changes, picture, failure, found.notes)
 
 
 @contextmanager

@@ -80,6 +80,14 @@ class Trial:
             for layer in LAYERS
         }
 
+    @cached_property
+    def compared(self) -> list[Drawn]:
+        """The figures of the comparison, with the loss's row."""
+        if self.comparison is None:
+            return []
+        computed = Computed(self.comparison.tables, self.comparison.shown, ())
+        return list(pictures(ARTIFACTS, computed, self.given).values())
+
     @property
     def notes(self) -> list[str]:
         """What a reader must know of the losses."""
@@ -150,7 +158,7 @@ def text(trial: Trial) -> str:
         ]
         lines += ["", *aligned(cells)]
         lines += [f"not told apart from the others: {', '.join(silent)}"] if silent else []
-    figures = trial.figures.values()
+    figures = [*trial.compared, *trial.figures.values()]
     lines += dict.fromkeys(note for each in figures for note in each.notes)
     lines += [f"{each.title} not drawn: {each.failure}" for each in figures if each.failure]
     return "\n".join(lines)
@@ -164,12 +172,10 @@ def save(trial: Trial, folder: Path) -> list[Path]:
         RepriseError: if the folder cannot be written.
     """
     comparison = trial.comparison
-    shown = [] if comparison is None else [Computed(comparison.tables, comparison.shown, ())]
     page = template("page.html.j2", room=__package__).render(
         trial=trial,
         comparison=comparison,
         tables={layer: _said(rows) for layer, rows in trial.ranks.items()},
-        compared=[picture for each in shown for picture in pictures(ARTIFACTS, each, trial.given).values()],
         evidence=evidence,
         setting=setting,
         left_out=left_out,

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
@@ -274,6 +273,8 @@ def _page(
 
 def _heat(axes: Axes, heat_map: HeatMap, palette: str) -> None:
     """Draws a cell a number."""
+    import seaborn as sns  # here, because it is of the extra `workflow`, and registers the palette
+
     rows, columns = heat_map.colours.shape
     sns.heatmap(
         heat_map.colours.astype(float).fillna(HALF), mask=~heat_map.coloured, vmin=0, vmax=1, cmap=palette,
