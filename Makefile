@@ -1,6 +1,9 @@
 # The two commands of the README: `make reproduce` and `make test`; the habits below them.
 #   make reproduce [TIER=default|smoke|gpu|paper] [PAPER=jing2022,tian2023] [CORES=2] [VERBOSE=1] [TORCH=cpu]
 
+# An older one, as macOS has, would ignore the shell's flags, and errors with them.
+$(if $(filter oneshell,$(.FEATURES)),,$(error GNU make 3.82 or newer is needed, this is $(MAKE_VERSION); on macOS: brew install make, then gmake in place of make))
+
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -39,7 +42,7 @@ $(foreach name,$(filter-out $(TAKEN),$(given)),$(error unknown variable $(name);
 endif
 
 # The environment is up to date when these files have the content that it was built from, whatever their dates.
-WANTED := $(shell cat pyproject.toml constraints.txt | sha256sum | cut -c1-16)
+WANTED := $(shell cat pyproject.toml constraints.txt | cksum | tr ' ' -)
 STAMP := .venv/built-from-$(WANTED)$(TORCH:%=-%)
 TOOLS := .venv/tools-from-$(WANTED)
 $(if $(filter-out cpu,$(TORCH)),$(error TORCH is "$(TORCH)"; it may be cpu))
@@ -64,7 +67,7 @@ OF_TORCH := ^(torch|torchvision|triton|(cuda|nvidia)-[^=]*)==
 
 .PHONY: help
 help:
-	@grep -E '^#  ' Makefile | cut -c4-; grep -E '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | column -t -s '	'
+	@grep -E '^#  ' Makefile | cut -c4-; awk -F ':.*## ' '/^[a-z-]+:.*##/ {printf "%-12s  %s\n", $$1, $$2}' Makefile
 
 .PHONY: reproduce
 reproduce: $(STAMP) ## every figure, table and verdict of a tier, and the report
@@ -132,7 +135,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@[[ -x $(BIN)/python ]] || $(PYTHON) -m venv .venv
 ifeq ($(TORCH),cpu)
 	@echo "PyTorch's CPU build has no hashes in constraints.txt: it is installed unverified"
-	@$(INSTALL) --force-reinstall --no-deps --index-url $(CPU) $$(sed -nE 's/^(torch|torchvision)(==\S+).*/\1\2/p' constraints.txt)
+	@$(INSTALL) --force-reinstall --no-deps --index-url $(CPU) $$(sed -nE 's/^(torch|torchvision)(==[^ ]+).*/\1\2/p' constraints.txt)
 	@$(call install,$(ALL_BUT_DEV); /$(OF_TORCH)/d,$(EXTRAS))
 else
 	@$(call install,$(ALL_BUT_DEV),$(EXTRAS))

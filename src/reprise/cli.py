@@ -31,6 +31,7 @@ from reprise.engine.draw import Drawing
 from reprise.errors import INTERRUPTED, INTERRUPTION, RepriseError, naming_extras, unknown
 from reprise.evidence.verdicts import ONE_WAY, false_discoveries, known_false, summary
 from reprise.ledger import bundling, confirm, costs, decide, diff, drift, frozen, plan, recorded, rules
+from reprise.numerics import processes
 from reprise.report import listing, sealed, wording
 
 ANY_ID = "in any spelling: fig4, 'Figure 4', KEY/fig04, KEY/fig4/NAME, KEY/NAME, KEY"
@@ -434,7 +435,7 @@ def _plan(options: argparse.Namespace) -> None:
         print(line)
     remaining = plan.summary(estimates)
     if not on_gpus and any(each.state == "to run" for each in estimates):
-        cores, drawings = decide.cores(), sum(len(paper.artifacts) for paper in papers)
+        cores, drawings = processes.cores(), sum(len(paper.artifacts) for paper in papers)
         remaining += f"; {plan.duration(plan.minutes(estimates, cores, drawings), cores)}"
     print(*plan.purchase_lines(estimates), remaining, *commands, sep="\n")
 
@@ -442,7 +443,7 @@ def _plan(options: argparse.Namespace) -> None:
 def _decide(options: argparse.Namespace) -> None:
     tier = recorded.load(options.tier)
     tier.require_computed()
-    left, cores = plan.positive_minutes(options.minutes, "--minutes"), decide.cores()
+    left, cores = plan.positive_minutes(options.minutes, "--minutes"), processes.cores()
     named = [ids.find(options.id, "paper", "experiment").id] if options.id else []
     experiments = decide.chosen_experiments(tier, named)
     while True:  # what rounds have decided is known before further ones are chosen

@@ -80,6 +80,12 @@ def test_a_damaged_file_is_named_as_without_workers(files, tmp_path, workers):
     assert f"{tmp_path / '7.png'}: not an image that can be decoded" in str(ahead.value)
 
 
+def test_without_forks_this_process_computes(monkeypatch):
+    monkeypatch.setattr(reading, "can_fork", lambda: False)
+    made = list(reading.ahead(lambda task: torch.tensor([task, os.getpid()]), range(3)))
+    assert torch.stack(made).tolist() == [[task, os.getpid()] for task in range(3)]
+
+
 def test_processes_of_one_training_share_the_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(16)))
     monkeypatch.delenv("LOCAL_WORLD_SIZE", raising=False)

@@ -17,6 +17,7 @@ from reprise.evidence import comparison as m
 from reprise.evidence.verdicts import COLUMNS, judge_all
 from reprise.ledger import costs, decide
 from reprise.ledger.decide import FurtherRounds
+from reprise.numerics.processes import cores
 from reprise.report import why
 from reprise.report.wording import likely
 from reprise.storage import store
@@ -199,8 +200,8 @@ def checkout(once, tmp_path, monkeypatch):
 
 def test_decide_says_what_it_will_do_does_it_and_says_what_came_of_it(checkout, capsys):
     tier = tiers.load_tier("smoke")
-    (planned,) = decide.choose(decide.candidates([tier.experiment(ID)]), 30, decide.cores())
-    enough = f"{1.01 * decide.minutes([planned], decide.cores())}"
+    (planned,) = decide.choose(decide.candidates([tier.experiment(ID)]), 30, cores())
+    enough = f"{1.01 * decide.minutes([planned], cores())}"
     before = decide.verdicts_of([tier.experiment(ID)])
     assert main(["decide", ID, "--tier", "smoke", "--minutes", enough]) == 0
     printed = capsys.readouterr().out.splitlines()

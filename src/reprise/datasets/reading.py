@@ -11,6 +11,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from reprise.datasets.folders import Images
 from reprise.errors import RepriseError
+from reprise.numerics.processes import can_fork, cores
 
 T = TypeVar("T")
 
@@ -18,14 +19,14 @@ T = TypeVar("T")
 def workers() -> int:
     """Number of worker processes: one for each core that this process may use, shared with the other
     processes of a training by `torchrun`."""
-    return max(1, len(os.sched_getaffinity(0)) // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
+    return max(1, cores() // int(os.environ.get("LOCAL_WORLD_SIZE", "1")))
 
 
 def ahead(
     function: Callable[[T], Tensor], tasks: Sequence[T], *, depth: int = 1, pinned: bool = False
 ) -> Iterator[Tensor]:
     """`function(task)` of each task in order, computed ahead by `workers()` processes, whose number has no
-    effect on the values.
+    effect on the values; where processes do not start as forks, by this one when it is asked for.
 
     Results that wait lie in shared memory (/dev/shm): at most `depth`, or two for each worker.
 
@@ -37,6 +38,9 @@ def ahead(
         RepriseError: from the function.
     """
     count = min(workers(), len(tasks))
+    if not can_fork():  # into another process the function, with the images, would go as a copy
+        yield from map(function, tasks)
+        return
     if not count:
         return
     results = DataLoader(
@@ -44,6 +48,7 @@ def ahead(
         batch_size=None,
         sampler=tasks,
         num_workers=count,
+        multiprocessing_context="fork",
         prefetch_factor=max(2, -(-depth // count)),
         pin_memory=pinned,
         generator=torch.Generator(),  # otherwise the loader draws from the global one

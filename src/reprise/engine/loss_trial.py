@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cache
-from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from reprise.contract.losses import Seen
 from reprise.engine import loss_watch, memo
 from reprise.engine.loss_watch import Watch
 from reprise.errors import RepriseError
+from reprise.numerics.processes import context
 from reprise.storage import versions
 from reprise.storage.closure import imported
 from reprise.storage.store import sha256
@@ -84,10 +84,9 @@ def try_loss(name: str) -> Seen:
         RepriseError: if it is no loss, ends Python, or depends on what no result's key can cover, such as an
             environment variable.
     """
-    importlib.import_module(OBJECTIVES)  # before the fork, which then notes no file of torch's
-    fork = get_context("fork")
-    ours, theirs = fork.Pipe(duplex=False)
-    trial = fork.Process(target=_try, args=(name, theirs), daemon=True)
+    importlib.import_module(OBJECTIVES)  # before a fork, which then need not
+    ours, theirs = context().Pipe(duplex=False)
+    trial = context().Process(target=_try, args=(name, theirs), daemon=True)
     trial.start()
     theirs.close()
     try:
@@ -127,7 +126,8 @@ def in_shapes(name: str) -> Callable[..., Any]:
 
 def _try(name: str, answer: Connection) -> None:
     """What the process of the trial does: sends the refusal, if any, and what was read."""
-    importlib.import_module("torch").set_num_threads(1)  # those that the fork left behind answer no more
+    importlib.import_module("torch").set_num_threads(1)  # those that a fork left behind answer no more
+    importlib.import_module(OBJECTIVES)  # before the watch, which then notes no file of torch's
     watch = Watch()
     watch.start()
     refusal = ""

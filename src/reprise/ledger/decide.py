@@ -1,6 +1,5 @@
 """Further rounds of seeds, begun where they decide most claims in the time that there is."""
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -188,11 +187,6 @@ def candidates(experiments: Sequence[ConfiguredExperiment]) -> list[FurtherRound
                 takes = costs.of_further_round(each)
                 found.append(FurtherRounds(runs, takes, chances, frozenset(likely & headlines)))
     return found
-
-
-def cores() -> int:
-    """How many this process may use."""
-    return len(os.sched_getaffinity(0))
 
 
 def minutes(rounds: Iterable[FurtherRounds], cores: int) -> float:

@@ -15,7 +15,6 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from functools import partial
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ from reprise.engine.tiers import NAME, digest_of
 from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
 from reprise.ledger.bundles import MANIFEST
-from reprise.ledger.decide import cores
+from reprise.numerics.processes import context, cores
 from reprise.storage import store
 
 BUNDLE = Path("docs") / "results" / "recorded.zip"
@@ -143,7 +142,7 @@ def keep_judged(keys: Iterable[str], tier: Tier) -> None:
         return
     of_one = partial(_judge, name=tier.name, root=tier.root)
     stops = signal.signal, (signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends them without a word
-    with ProcessPoolExecutor(min(cores(), len(due)), get_context("fork"), *stops) as processes:
+    with ProcessPoolExecutor(min(cores(), len(due)), context(), *stops) as processes:
         try:
             list(processes.map(of_one, due))
         except BrokenProcessPool:
