@@ -17,7 +17,7 @@ from reprise.cli import compute_in_one_thread
 from reprise.contract.experiment import Context, evaluate
 from reprise.engine import registry, run, tiers
 from reprise.engine.tiers import load_tier
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 hypothesis.settings.register_profile("reprise", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("reprise")
@@ -125,7 +125,7 @@ def kept(shared):
 
     def tables(id, params):
         experiment = registry.experiment(id)
-        digest = store.key_of(params.model_dump(mode="json"))[:16]
+        digest = records.key_of(params.model_dump(mode="json"))[:16]
         file = KEPT / id / digest / f"{experiment.key(params)}.pickle"
         file.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(file.parent / ".lock"):
@@ -133,7 +133,7 @@ def kept(shared):
                 made = experiment.compute()(params, Context(root=shared / "kept"))
                 for older in file.parent.glob("*.pickle"):
                     older.unlink()
-                store.write_files({file: partial(pd.to_pickle, made)})
+                disk.write_files({file: partial(pd.to_pickle, made)})
         return pd.read_pickle(file)
 
     return tables

@@ -12,7 +12,7 @@ from reprise.cli import main
 from reprise.engine import tiers
 from reprise.ledger import confirm, frozen
 from reprise.report import confirmation
-from reprise.storage import store
+from reprise.storage import disk
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = sorted(folder for folder in (ROOT / "confirmations").iterdir() if folder.is_dir())
@@ -107,7 +107,7 @@ def in_json(folder, change):
 def sealed_again(folder, name, content):
     """Writes a file with a checksum that fits, as someone who forges it would."""
     (folder / name).write_bytes(content)
-    in_json(folder, lambda said, _: said["files"].update({name: store.sha256(content)}))
+    in_json(folder, lambda said, _: said["files"].update({name: disk.sha256(content)}))
 
 
 def another_verdict(folder):

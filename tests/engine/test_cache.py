@@ -11,7 +11,7 @@ import pytest
 
 from reprise.cli import main
 from reprise.engine import cache, registry, run, tiers
-from reprise.storage import store
+from reprise.storage import disk, locks, store
 from reprise.storage.store import Entry
 
 ID = "jing2022/projector_map"
@@ -22,7 +22,7 @@ def keep(tier, asker, key, kind="models"):
     """An entry, after this one has asked for it."""
 
     def make(folder):
-        store.write(folder / "model", b"weights" * 100_000)
+        disk.write(folder / "model", b"weights" * 100_000)
 
     with store.asking(asker), store.cached(tier.root, kind, key, f"net {key}", make) as entry:
         return entry
@@ -124,7 +124,7 @@ def test_a_limit_takes_what_nothing_asks_for_and_then_what_was_used_longest_ago(
     assert left("2.5") == {"old", "used again", "young"}
     assert left("2.0") == {"used again", "young"}
     assert left("0.8") == {"used again"}
-    with store.locked(entry.folder.with_name(".used again.lock")):
+    with locks.locked(entry.folder.with_name(".used again.lock")):
         capsys.readouterr()
         assert left("0") == {"used again"}
         assert "left models: net used again: a process is at work there" in capsys.readouterr().out
@@ -149,12 +149,12 @@ def test_what_a_running_process_makes_is_left(tier, capsys):
     program = """
 import sys
 from pathlib import Path
-from reprise.storage import store
+from reprise.storage import disk, locks, store
 
 def make(folder):
     print("begun", flush=True)
     input()
-    store.write(folder / "model", b"weights")
+    disk.write(folder / "model", b"weights")
 
 with store.cached(Path(sys.argv[1]), "models", "key", "a net", make):
     pass
@@ -186,7 +186,7 @@ def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
 
     def compute_with_a_net(params, context):
         with store.cached(
-            context.root, "models", "net", "a net", lambda folder: store.write(folder / "net", b"")
+            context.root, "models", "net", "a net", lambda folder: disk.write(folder / "net", b"")
         ):
             return compute(params, context)
 

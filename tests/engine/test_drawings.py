@@ -14,7 +14,7 @@ from reprise.engine import registry, tiers
 from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundling
-from reprise.storage import store
+from reprise.storage import records
 
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
@@ -76,8 +76,8 @@ def seal_name(folder):
     """The same, sealed again, as somebody with our code could."""
     forge_name(folder)
     record = json.loads((folder / ".fig04.json").read_text())
-    del record[store.SEAL]
-    (folder / ".fig04.json").write_text(store.seal(record))
+    del record[records.SEAL]
+    (folder / ".fig04.json").write_text(records.seal(record))
 
 
 @pytest.mark.parametrize(

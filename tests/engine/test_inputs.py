@@ -16,7 +16,7 @@ from reprise.ledger import diff
 from reprise.papers.ren2023.zero_shot.experiment import Params as ZeroShot
 from reprise.papers.ren2023.zero_shot.experiment import reads
 from reprise.papers.tian2023.image_filters.experiment import Params as Filters
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 ID = "jing2022/layer_alignment"
 
@@ -74,7 +74,7 @@ def test_generated_data_are_no_files_in_the_key():
     assert experiment.files(params) == {}
     used = experiment.versions(params)
     what = experiment.code(params), used, params.model_dump(mode="json"), {}
-    assert experiment.key(params) == store.key_of(*what)[:16]
+    assert experiment.key(params) == records.key_of(*what)[:16]
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_a_file_is_its_content(tmp_path):
         file.write_bytes(content)
         os.utime(file, ns=(0, int(content)))
         digests.append(inputs.digest(file))
-    assert digests == [store.sha256(b"1"), store.sha256(b"2")]
+    assert digests == [disk.sha256(b"1"), disk.sha256(b"2")]
 
 
 def test_the_captions_images_and_weights_of_figure_2_are_read(tmp_path):

@@ -24,7 +24,7 @@ from PIL import Image
 
 from reprise.engine import loss_trial, registry, run, tiers
 from reprise.errors import RepriseError
-from reprise.storage import store, versions
+from reprise.storage import disk, store, versions
 
 ID = "jing2022/layer_alignment"
 NAME = "mine.py:my_loss"
@@ -494,7 +494,7 @@ def test_a_run_names_the_files_and_is_stale_when_one_changes(checkout):
     Path("scale.txt").write_text("1")
     run.run(tier.experiment(ID))
     record = store.load_record(tier.results / ID, "")
-    assert record["files"] == {"scale.txt": store.sha256(b"1")}
+    assert record["files"] == {"scale.txt": disk.sha256(b"1")}
     assert tier.experiment(ID).staleness() == ""
     marker = store.marker(tier.experiment(ID).key())
     assert (tier.results / ID / marker).is_file()  # what Snakemake looks for

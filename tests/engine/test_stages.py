@@ -20,7 +20,7 @@ from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundling, costs, diff
 from reprise.report import sealed
-from reprise.storage import store, versions
+from reprise.storage import records, store, versions
 
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
@@ -71,7 +71,7 @@ def test_results_of_another_version_are_refused_and_say_so(tier, library):
         record["versions"][library] = "3.1"
     with_other = used | {library: "3.1"}
     experiment = registry.experiment(ID)
-    key = store.key_of(
+    key = records.key_of(
         experiment.code(tier.params[ID]), with_other, tier.params[ID].model_dump(mode="json"), {}
     )[:16]
     store.save_tables(folder, store.load_tables(folder, ""), key, record)

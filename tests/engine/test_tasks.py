@@ -23,7 +23,7 @@ from reprise.contract.experiment import (
 )
 from reprise.engine import cache, registry, run, tiers
 from reprise.errors import RepriseError
-from reprise.storage import closure, store
+from reprise.storage import closure, locks, records, store
 
 ID = "tian2023/batch_normalization"
 
@@ -179,7 +179,7 @@ def test_of_two_processes_that_want_a_task_one_does_it(tmp_path):
 import sys, time
 from pathlib import Path
 import pandas as pd
-from reprise.storage import closure, store
+from reprise.storage import closure, locks, records, store
 
 def make():
     print("computed", flush=True)
@@ -198,7 +198,7 @@ assert table["x"].tolist() == [1.5]
 def test_a_run_waits_for_the_shares_that_are_under_way(tier):
     """As after a kill of Snakemake alone, whose jobs go on."""
     command = [sys.executable, "-m", "reprise.cli", "run", ID, "--tier", "smoke"]
-    with store.locked(tier.results / ID / store.LOCK, shared=True):
+    with locks.locked(tier.results / ID / locks.LOCK, shared=True):
         whole = subprocess.Popen(command, cwd=tier.root, stderr=subprocess.PIPE, text=True)
         for line in whole.stderr:
             if "waiting for another process" in line:
@@ -260,7 +260,7 @@ def test_results_depend_on_what_a_task_does_and_not_on_how_long_it_is_expected_t
 
 def entry_of(configured, name):
     """The cache entry of a task."""
-    key = store.key_of(cache.asker(configured), name)
+    key = records.key_of(cache.asker(configured), name)
     return store.Entry(configured.tier.root / store.CACHE / store.TASKS / key)
 
 
@@ -270,9 +270,9 @@ def test_a_share_does_other_tasks_first_while_another_process_makes_one(tier, ca
     configured = tier.experiment(id)
     names = share_of(configured.needs(), 1, 1)
     busy = store.Entry(
-        tier.root / store.CACHE / store.TASKS / store.key_of(cache.asker(configured), names[0])
+        tier.root / store.CACHE / store.TASKS / records.key_of(cache.asker(configured), names[0])
     )
-    with store.locked(busy.lock):
+    with locks.locked(busy.lock):
         command = [sys.executable, "-m", "reprise.cli", "run", id, "--tier", "smoke", "--share", "1-of-1"]
         share = subprocess.Popen(command, cwd=tier.root, stderr=subprocess.PIPE, text=True)
         for line in share.stderr:
@@ -296,7 +296,7 @@ def test_a_run_of_all_tasks_does_others_first_too(tier):
     busy = entry_of(configured, name)
     order = []
     with ExitStack() as held:
-        held.enter_context(store.locked(busy.lock))
+        held.enter_context(locks.locked(busy.lock))
 
         def follow(done, total, what):
             order.append(what)

@@ -14,7 +14,7 @@ from reprise.engine.check import Verdicts
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import judge_all
 from reprise.ledger import bundling, diff, drift
-from reprise.storage import store
+from reprise.storage import disk, records
 
 ROOT = Path(__file__).parents[2]
 KEY = "jing2022"
@@ -45,13 +45,13 @@ def pair(checked, tmp_path):
 def edit(folder, change=lambda tables: None, **fields):
     """Changes tables and fields of a record, as another run would have made them."""
     tables = {file.stem: pd.read_parquet(file) for file in (folder / ID).glob("*.parquet")}
-    record = store.unseal((folder / ID / "run.json").read_text())
+    record = records.unseal((folder / ID / "run.json").read_text())
     change(tables)
     for name, table in tables.items():
         table.to_parquet(folder / ID / f"{name}.parquet", index=False)
-        record["sha256"][f"{name}.parquet"] = store.sha256((folder / ID / f"{name}.parquet").read_bytes())
+        record["sha256"][f"{name}.parquet"] = disk.sha256((folder / ID / f"{name}.parquet").read_bytes())
     record |= fields
-    (folder / ID / "run.json").write_text(store.seal(record))
+    (folder / ID / "run.json").write_text(records.seal(record))
 
 
 def scaled(name, column, by, rows="index == index"):
@@ -107,7 +107,7 @@ def test_as_json_it_says_what_the_lines_say(pair, monkeypatch, capsys):
 
 
 def test_what_moved_is_named_with_what_was_recorded(pair):
-    record = store.unseal((pair[1] / ID / "run.json").read_text())
+    record = records.unseal((pair[1] / ID / "run.json").read_text())
     edit(
         pair[1],
         scaled("trajectory", "off_diagonal_mass", 1.5, "arm == 'independent'"),
@@ -170,9 +170,9 @@ def test_saved_verdicts_of_these_results_are_compared_as_saved(pair):
     verdicts = pd.read_parquet(folder / "claims.parquet")
     verdicts.loc[verdicts["claim"] == CLAIM, "verdict"] = "depends"
     verdicts.to_parquet(folder / "claims.parquet", index=False)
-    record = store.unseal((folder / "run.json").read_text())
-    record["sha256"]["claims.parquet"] = store.sha256((folder / "claims.parquet").read_bytes())
-    (folder / "run.json").write_text(store.seal(record))
+    record = records.unseal((folder / "run.json").read_text())
+    record["sha256"]["claims.parquet"] = disk.sha256((folder / "claims.parquet").read_bytes())
+    (folder / "run.json").write_text(records.seal(record))
     comparison, text = compared(pair)
     ((moved,),) = [each.claims for each in comparison.differences]
     assert (moved.claim, moved.before["verdict"], moved.after["verdict"]) == (

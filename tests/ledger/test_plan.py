@@ -20,7 +20,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.comparison import near
 from reprise.ledger import costs, plan, speed
 from reprise.ledger import recorded as recorded_runs
-from reprise.storage import store
+from reprise.storage import records, store
 from reprise.training.costs import GPU
 
 ROOT = Path(__file__).parents[2]
@@ -230,8 +230,8 @@ def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(t
     key = f"models/{entry.folder.name}"
     record = json.loads((entry.folder / store.CACHE_RECORD).read_text())
     for field in ("code", "versions"):
-        other = {name: value for name, value in record.items() if name != store.SEAL} | {field: "other"}
-        (entry.folder / store.CACHE_RECORD).write_text(store.seal(other))
+        other = {name: value for name, value in record.items() if name != records.SEAL} | {field: "other"}
+        (entry.folder / store.CACHE_RECORD).write_text(records.seal(other))
         without = (sum(taken.tasks.values()) + taken.shared[key]) / 3600
         assert hours(tier, TRAINED) == pytest.approx([without])
     run.run_share(each, 1, 2)

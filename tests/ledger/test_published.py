@@ -20,7 +20,7 @@ from reprise.engine.draw import Drawing
 from reprise.errors import RepriseError
 from reprise.ledger import bundles, bundling, recorded, reduced
 from reprise.ledger.recorded import BUNDLE
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
@@ -51,15 +51,15 @@ def published(checkout, ran, bundle, tmp_path):
 def remade(root, date="2030-01-31", tables=lambda tables: tables, **record):
     """Another record, other tables and another date in the bundle, with seals and sums that are right."""
     manifest, files = bundles.unpacked(root / BUNDLE)
-    made = store.unseal(files[f"{ID}/{store.RECORD}"].decode())
+    made = records.unseal(files[f"{ID}/{store.RECORD}"].decode())
     names = made["sha256"]
     changed = tables({name: pd.read_parquet(io.BytesIO(files[f"{ID}/{name}"])) for name in names})
     contents = {name: table.to_parquet(index=False) for name, table in changed.items()}
-    sums = {name: store.sha256(content) for name, content in contents.items()}
+    sums = {name: disk.sha256(content) for name, content in contents.items()}
     hardware = {**made["hardware"], **record.pop("hardware", {})}
-    sealed = store.seal({**made, **record, "hardware": hardware, "sha256": sums})
+    sealed = records.seal({**made, **record, "hardware": hardware, "sha256": sums})
     files = {f"{ID}/{store.RECORD}": sealed.encode(), **{f"{ID}/{n}": c for n, c in contents.items()}}
-    sums = {name: store.sha256(content) for name, content in files.items()}
+    sums = {name: disk.sha256(content) for name, content in files.items()}
     manifest = manifest.model_copy(update={"date": date, "sha256": sums})
     bundles.pack(root / BUNDLE, manifest, files, small=True)
 
@@ -249,7 +249,7 @@ def test_what_would_move_is_kept(ran, monkeypatch):
         return figure
 
     monkeypatch.setattr(Drawing, "content", every_setting)
-    record = store.unseal(reduced.reduced(tier.experiment(ID))[store.RECORD].decode())
+    record = records.unseal(reduced.reduced(tier.experiment(ID))[store.RECORD].decode())
     assert not any("alone" in note for note in record["reduced"].values())
 
 

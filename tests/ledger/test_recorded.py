@@ -26,7 +26,7 @@ from reprise.errors import RepriseError
 from reprise.ledger import bundles, bundling, diff, recorded
 from reprise.ledger.bundles import MANIFEST
 from reprise.report import html
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 KEY = "jing2022"
 ID = f"{KEY}/layer_alignment"
@@ -128,10 +128,10 @@ def remade(file, change, edit=lambda contents: None):
 
     def both(contents):
         edit(contents)
-        manifest = store.unseal(contents[MANIFEST].decode())
-        manifest["sha256"] = {name: store.sha256(c) for name, c in contents.items() if name != MANIFEST}
+        manifest = records.unseal(contents[MANIFEST].decode())
+        manifest["sha256"] = {name: disk.sha256(c) for name, c in contents.items() if name != MANIFEST}
         change(manifest)
-        contents[MANIFEST] = store.seal(manifest).encode()
+        contents[MANIFEST] = records.seal(manifest).encode()
 
     changed(file, both)
 
@@ -139,7 +139,7 @@ def remade(file, change, edit=lambda contents: None):
 def record_with(**fields):
     def edit(contents):
         name = f"{ID}/{store.RECORD}"
-        contents[name] = store.seal({**store.unseal(contents[name].decode()), **fields}).encode()
+        contents[name] = records.seal({**records.unseal(contents[name].decode()), **fields}).encode()
 
     return edit
 
@@ -149,9 +149,9 @@ def without(table):
         name = next(name for name in contents if name.startswith(ID) and name.endswith(f"{table}.parquet"))
         frame = pd.read_parquet(io.BytesIO(contents[name]))
         contents[name] = frame.drop(columns="seed").to_parquet(index=False)
-        record = store.unseal(contents[f"{ID}/run.json"].decode())
-        record["sha256"][f"{table}.parquet"] = store.sha256(contents[name])
-        contents[f"{ID}/run.json"] = store.seal(record).encode()
+        record = records.unseal(contents[f"{ID}/run.json"].decode())
+        record["sha256"][f"{table}.parquet"] = disk.sha256(contents[name])
+        contents[f"{ID}/run.json"] = records.seal(record).encode()
 
     return edit
 
@@ -169,9 +169,9 @@ UNREAD = f"{ID}/alignment.parquet"
 
 def lacking(name):
     def edit(contents):
-        record = store.unseal(contents[f"{ID}/run.json"].decode())
+        record = records.unseal(contents[f"{ID}/run.json"].decode())
         del record[name]
-        contents[f"{ID}/run.json"] = store.seal(record).encode()
+        contents[f"{ID}/run.json"] = records.seal(record).encode()
 
     return edit
 
@@ -179,9 +179,9 @@ def lacking(name):
 def with_table(content, name=UNREAD):
     def edit(contents):
         contents[name] = content
-        record = store.unseal(contents[f"{ID}/run.json"].decode())
-        record["sha256"][name.rpartition("/")[2]] = store.sha256(content)
-        contents[f"{ID}/run.json"] = store.seal(record).encode()
+        record = records.unseal(contents[f"{ID}/run.json"].decode())
+        record["sha256"][name.rpartition("/")[2]] = disk.sha256(content)
+        contents[f"{ID}/run.json"] = records.seal(record).encode()
 
     return edit
 
@@ -514,15 +514,15 @@ def table_and_record_remade(folder):
     """As by somebody with our code: the record's seal and sums are right."""
     file, record = folder / UNREAD, folder / ID / "run.json"
     file.write_bytes(pd.read_parquet(file).iloc[::-1].to_parquet(index=False))
-    made = store.unseal(record.read_text())
+    made = records.unseal(record.read_text())
     record.write_text(
-        store.seal({**made, "sha256": made["sha256"] | {file.name: store.sha256(file.read_bytes())}})
+        records.seal({**made, "sha256": made["sha256"] | {file.name: disk.sha256(file.read_bytes())}})
     )
 
 
 def manifest_remade(folder):
-    made = store.unseal((folder / MANIFEST).read_text())
-    (folder / MANIFEST).write_text(store.seal({**made, "looked": {}}))
+    made = records.unseal((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(records.seal({**made, "looked": {}}))
 
 
 def table_gone(folder):
@@ -588,7 +588,7 @@ def damage(contents, draw):
     """One random change of a bundle's contents."""
     name = draw.choice([each for each in contents if each != MANIFEST])
     if name.endswith(".json"):
-        record = store.unseal(contents[name].decode())
+        record = records.unseal(contents[name].decode())
         place, depth = record, draw.randrange(4)
         while depth and (inner := [value for value in place.values() if isinstance(value, dict) and value]):
             place, depth = draw.choice(inner), depth - 1
@@ -597,7 +597,7 @@ def damage(contents, draw):
             del place[key]
         else:
             place[draw.choice([key, "../x", "\n", "y"])] = draw.choice(VALUES)
-        contents[name] = store.seal(record).encode()
+        contents[name] = records.seal(record).encode()
     elif draw.random() < 0.3:
         content = bytearray(contents[name])
         for _ in range(draw.randrange(1, 20)):

@@ -36,7 +36,7 @@ from reprise.engine import registry
 from reprise.engine.tiers import load_tier
 from reprise.errors import RepriseError
 from reprise.plotting import style  # noqa: F401  matplotlib is imported once, too
-from reprise.storage import store
+from reprise.storage import disk, locks, records, store
 from reprise.training import image_settings, view_cache  # noqa: F401
 from reprise.training.models import trained
 
@@ -100,7 +100,7 @@ def _fill_cache():
 
     def make(folder):
         for number in range(40):
-            store.write(folder / f"{number:02d}", bytes([number]) * 20_000)
+            disk.write(folder / f"{number:02d}", bytes([number]) * 20_000)
 
     with store.cached(Path(), "demo", "0" * 32, "what three processes ask for", make) as entry:
         entry.verified()
@@ -229,9 +229,9 @@ def contents(folder: Path) -> dict[str, str]:
 
 def _content(file: Path) -> str:
     if file.name in (store.RECORD, store.CACHE_RECORD):
-        store.unseal(file.read_text())
+        records.unseal(file.read_text())
         return "whole"
-    if file.name.endswith(store.LOCK) or file.name == "runs.zip":  # askers; the times in the records
+    if file.name.endswith(locks.LOCK) or file.name == "runs.zip":  # askers; the times in the records
         return "here"
     return hashlib.sha256(file.read_bytes()).hexdigest()
 

@@ -52,7 +52,7 @@ from reprise.report import (
     sealed,
     wording,
 )
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 ROOT = Path(__file__).parents[2]
 NASTY = "norms <script>alert('x')</script> & \"quotes\" | pipes stay text"
@@ -1035,10 +1035,10 @@ def test_a_damaged_drawing_is_drawn_again(
 
 def _seal_again(tier: Tier, id: str) -> None:
     """Makes an artifact's record that of its files, as somebody with our code could."""
-    record = store.unseal(Drawing(registry.artifact(id), tier).record.read_text(encoding="utf-8"))
+    record = records.unseal(Drawing(registry.artifact(id), tier).record.read_text(encoding="utf-8"))
     folder = (tier.figures / id).parent
-    record["sha256"] = {name: store.sha256((folder / name).read_bytes()) for name in record["sha256"]}
-    Drawing(registry.artifact(id), tier).record.write_text(store.seal(record), encoding="utf-8")
+    record["sha256"] = {name: disk.sha256((folder / name).read_bytes()) for name in record["sha256"]}
+    Drawing(registry.artifact(id), tier).record.write_text(records.seal(record), encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 
 from reprise.errors import RepriseError
-from reprise.storage import store
+from reprise.storage import disk, locks, records, store
 
 AGAIN = "reprise run p/e"
 KEY = "0123456789abcdef"
@@ -194,10 +194,10 @@ def test_tables_are_on_disk_before_they_replace_others(folder, monkeypatch):
 
 
 def test_of_two_who_want_a_lock_the_second_waits_and_says_so(tmp_path, capfd):
-    lock = tmp_path / "e" / store.LOCK
-    program = "import sys; from pathlib import Path; from reprise.storage import store\n"
-    program += "with store.locked(Path(sys.argv[1])) as waited: print(waited)"
-    with store.locked(lock) as waited:
+    lock = tmp_path / "e" / locks.LOCK
+    program = "import sys; from pathlib import Path; from reprise.storage import locks\n"
+    program += "with locks.locked(Path(sys.argv[1])) as waited: print(waited)"
+    with locks.locked(lock) as waited:
         assert not waited
         second = subprocess.Popen([sys.executable, "-c", program, lock], stderr=subprocess.PIPE, text=True)
         assert second.stderr.readline() == f"{lock.parent}: waiting for another process at work here\n"
@@ -210,9 +210,9 @@ def test_a_disk_without_locks_is_one_message(tmp_path, monkeypatch):
         raise OSError(errno.ENOSYS, "Function not implemented")
 
     monkeypatch.setattr(fcntl, "flock", flock)
-    lock = tmp_path / store.LOCK
+    lock = tmp_path / locks.LOCK
     with pytest.raises(RepriseError, match=rf"{lock}: this file system cannot lock files .*not implemented"):
-        store.locked(lock).__enter__()
+        locks.locked(lock).__enter__()
 
 
 def test_a_record_that_is_no_text_is_named(folder):
@@ -242,7 +242,7 @@ def test_a_place_that_takes_no_files_is_one_message():
     with pytest.raises(RepriseError, match="/proc/reprise/e: cannot be written"):
         store.save_tables(Path("/proc/reprise/e"), tables(), KEY, {})
     with pytest.raises(RepriseError, match=r"/proc/reprise/fig\.pdf: cannot be written"):
-        store.write_files({Path("/proc/reprise/fig.pdf"): lambda file: file.write_text("x")})
+        disk.write_files({Path("/proc/reprise/fig.pdf"): lambda file: file.write_text("x")})
 
 
 def on_a_full_disk(code, folder):
@@ -251,7 +251,7 @@ def on_a_full_disk(code, folder):
         import resource, sys
         from pathlib import Path
         import pandas as pd
-        from reprise.storage import store
+        from reprise.storage import disk, store
         from reprise.errors import RepriseError
         folder, KEY = Path(sys.argv[1]), "0123456789abcdef"
         small = pd.DataFrame({"seed": [0], "x": [1.0]})
@@ -288,7 +288,7 @@ def test_a_full_disk_while_writing_the_record_leaves_the_old_results_and_no_draf
 
 def test_a_full_disk_leaves_the_old_files_and_no_draft(tmp_path):
     (tmp_path / "fig.pdf").write_text("old")
-    code = """store.write_files({
+    code = """disk.write_files({
         folder / "fig.pdf": lambda file: file.write_text("new"),
         folder / "fig.png": lambda file: file.write_bytes(b"x" * 5000),
     })"""
@@ -299,7 +299,7 @@ def test_a_full_disk_leaves_the_old_files_and_no_draft(tmp_path):
 
 def test_files_are_written_all_or_none(tmp_path):
     first, second = tmp_path / "a" / "fig.pdf", tmp_path / "a" / "fig.png"
-    store.write_files({first: lambda file: file.write_text("1"), second: lambda file: file.write_text("2")})
+    disk.write_files({first: lambda file: file.write_text("1"), second: lambda file: file.write_text("2")})
     assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
 
     def fail(file):
@@ -307,7 +307,7 @@ def test_files_are_written_all_or_none(tmp_path):
         raise ValueError("no ink")
 
     with pytest.raises(ValueError, match="no ink"):
-        store.write_files({first: lambda file: file.write_text("3"), second: fail})
+        disk.write_files({first: lambda file: file.write_text("3"), second: fail})
     assert content(tmp_path) == {"a/fig.pdf": b"1", "a/fig.png": b"2"}
 
 
@@ -319,14 +319,14 @@ def test_the_draft_of_a_killed_process_is_removed_by_the_next_one(tmp_path):
         os.kill(os.getpid(), signal.SIGKILL)
 
     if not (child := os.fork()):
-        store.write_files({file: write_until_killed})
+        disk.write_files({file: write_until_killed})
     os.waitpid(child, 0)
     (left,) = tmp_path.iterdir()
     of_a_running_process = left.with_name(left.name.replace(str(child), str(os.getppid())))
     of_another_file = left.with_name(f"{left.name}.gz")
     for draft in (of_a_running_process, of_another_file):
         draft.write_text("not ours")
-    store.write(file, b"whole")
+    disk.write(file, b"whole")
     assert set(tmp_path.iterdir()) == {file, of_a_running_process, of_another_file}
 
 
@@ -413,8 +413,8 @@ class TestCache:
     def make(self, folder):
         self.times = getattr(self, "times", 0) + 1
         (folder / "deep").mkdir()
-        store.write(folder / "deep" / "log.jsonl", b'{"loss": 1}\n')
-        store.write(folder / "model", b"weights")
+        disk.write(folder / "deep" / "log.jsonl", b'{"loss": 1}\n')
+        disk.write(folder / "model", b"weights")
         return {"diverged": None}
 
     def kept(self, root, key=KEY_OF_ENTRY, kind=KIND):
@@ -472,7 +472,7 @@ class TestCache:
         """Views excepted; no handler of exceptions takes it for a failure."""
         entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
         with (
-            store.locked(entry.lock),
+            locks.locked(entry.lock),
             pytest.raises(store.MadeElsewhere),
             store.not_waiting(),
             suppress(Exception),
@@ -507,7 +507,7 @@ class TestCache:
         assert self.kept(tmp_path).hit
 
     def test_other_arguments_are_another_key(self):
-        assert store.key_of("a", 1) == store.key_of("a", 1) != store.key_of("a1")
+        assert records.key_of("a", 1) == records.key_of("a", 1) != records.key_of("a1")
 
     def test_a_failure_leaves_nothing_but_what_to_go_on_from(self, tmp_path):
         def fail(folder):
@@ -531,7 +531,7 @@ class TestCache:
             self.make(folder)
             shutil.rmtree(folder.parent)
             if made_again:
-                store.write(folder / "model", b"weights")
+                disk.write(folder / "model", b"weights")
 
         with (
             pytest.raises(RepriseError, match=f"{KEY_OF_ENTRY}/files: cannot be written"),
@@ -559,7 +559,7 @@ class TestCache:
 
     def test_an_entry_that_lists_no_files_is_made_again(self, tmp_path, capsys):
         entry = self.kept(tmp_path)
-        (entry.folder / store.CACHE_RECORD).write_text(store.seal({**entry.record, "sha256": {}}))
+        (entry.folder / store.CACHE_RECORD).write_text(records.seal({**entry.record, "sha256": {}}))
         assert not self.kept(tmp_path).hit
         assert "lists no files; made again" in capsys.readouterr().err
 
@@ -575,7 +575,7 @@ class TestCache:
         program = textwrap.dedent("""
             import os, sys
             from pathlib import Path
-            from reprise.storage import store
+            from reprise.storage import disk, store
             left = [int(sys.argv[2])]
 
             def fatal(function):
@@ -591,7 +591,7 @@ class TestCache:
 
             def make(folder):
                 (folder.parent / "state").write_text("step 7")
-                store.write(folder / "model", b"weights")
+                disk.write(folder / "model", b"weights")
 
             with store.cached(Path(sys.argv[1]), "models", "ab" * 16, "a net", make):
                 pass
@@ -614,12 +614,12 @@ class TestCache:
         program = textwrap.dedent("""
             import sys, time
             from pathlib import Path
-            from reprise.storage import store
+            from reprise.storage import disk, store
 
             def make(folder):
                 print("made", flush=True)
                 time.sleep(1)
-                store.write(folder / "model", b"weights")
+                disk.write(folder / "model", b"weights")
 
             with store.cached(Path(sys.argv[1]), "models", "ab" * 16, "a net", make) as entry:
                 assert (entry.folder / "model").read_bytes() == b"weights"
@@ -658,10 +658,10 @@ class TestCache:
 
     def test_who_waited_for_a_lock_that_is_removed_takes_the_new_one(self, tmp_path):
         """And so excludes a third."""
-        lock = tmp_path / store.LOCK
-        program = "import sys; from pathlib import Path; from reprise.storage import store\n"
-        program += "with store.locked(Path(sys.argv[1])): print('mine', flush=True); input()"
-        with store.locked(lock):
+        lock = tmp_path / locks.LOCK
+        program = "import sys; from pathlib import Path; from reprise.storage import locks\n"
+        program += "with locks.locked(Path(sys.argv[1])): print('mine', flush=True); input()"
+        with locks.locked(lock):
             second = subprocess.Popen(
                 [sys.executable, "-c", program, lock],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
@@ -669,7 +669,7 @@ class TestCache:
             assert "waiting" in second.stderr.readline()
             lock.unlink()
         assert second.stdout.readline() == "mine\n"
-        with pytest.raises(store.Busy), store.locked(lock, wait=False):
+        with pytest.raises(locks.Busy), locks.locked(lock, wait=False):
             pass
         second.communicate("\n", timeout=60)
         assert second.returncode == 0

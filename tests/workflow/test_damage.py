@@ -6,7 +6,7 @@ import resource
 
 import pytest
 
-from reprise.storage import store
+from reprise.storage import locks
 
 pytestmark = pytest.mark.slow
 
@@ -88,7 +88,7 @@ def test_a_computation_that_fails_at_first_leaves_no_results(blank):
     assert code != 0
     assert "ValueError: no luck" in printed
     folder = blank.root / "results" / "smoke" / ID
-    assert not folder.exists() or set(content(folder)) == {store.LOCK}
+    assert not folder.exists() or set(content(folder)) == {locks.LOCK}
 
 
 def test_a_full_disk_is_said_and_loses_nothing(finished, smoke_run):

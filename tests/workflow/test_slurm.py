@@ -17,7 +17,7 @@ from filelock import FileLock
 from killing import kill_all
 
 from reprise.engine import registry
-from reprise.storage import store
+from reprise.storage import locks
 
 pytestmark = pytest.mark.slow
 
@@ -115,9 +115,9 @@ def run_until_locked(process, lock):
         time.sleep(0.05)
         os.kill(process, signal.SIGSTOP)
         try:
-            with store.locked(lock, wait=False):
+            with locks.locked(lock, wait=False):
                 pass
-        except store.Busy:
+        except locks.Busy:
             held = True
 
 
@@ -185,7 +185,7 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
 
         # Snakemake is killed and its job goes on; that of the next Snakemake waits for it.
         orphan, _ = cluster.worker()
-        run_until_locked(orphan, blank.root / FOLDER / store.LOCK)
+        run_until_locked(orphan, blank.root / FOLDER / locks.LOCK)
         first.kill()
         for state in ("CANCELLED", "FAILED", "TIMEOUT"):
             assert f"SLURM status is: '{state}'" in cluster.printed, cluster.printed

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reprise.engine import registry, tiers
 from reprise.errors import RepriseError
-from reprise.storage.store import write_files
+from reprise.storage.disk import write_files
 
 HELP = "write a start for a paper, an experiment, a claim or a loss, and say what is left to write"
 NAME = re.compile(r"[a-z][a-z0-9_]{0,60}")

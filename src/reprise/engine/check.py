@@ -16,7 +16,7 @@ from reprise.engine.registry import Paper
 from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.verdicts import COLUMNS, judge_all
-from reprise.storage import store
+from reprise.storage import locks, store
 
 CLAIMS = "claims"
 """Name of the table of a paper's verdicts."""
@@ -97,7 +97,7 @@ class Verdicts:
         Raises:
             RepriseError: if an experiment has finished since, or the folder cannot be written.
         """
-        with store.locked(self.folder / store.LOCK):
+        with locks.locked(self.folder / locks.LOCK):
             if self.evidence() != evidence or not memo.of_package().is_current():
                 raise RepriseError(
                     f"{self.folder}: results or code changed while the claims were judged; check them again "

@@ -14,7 +14,7 @@ from reprise.contract.experiment import Artifact, Tables
 from reprise.engine import memo, registry
 from reprise.engine.configured import ConfiguredExperiment, Tier, blamed_on_version
 from reprise.errors import RepriseError
-from reprise.storage import store
+from reprise.storage import records
 
 if TYPE_CHECKING:  # matplotlib takes a third of a second to import, and most commands draw nothing
     from matplotlib.figure import Figure
@@ -96,7 +96,7 @@ class Drawing:
                 f"{self.id}: the package was edited while this was drawn; nothing was written; draw it again"
             )
         with blamed_on_version(self.tier, f"{self.id} draws"):
-            store.write_sealed(self.record, files, self._made_from(sums, code))
+            records.write_sealed(self.record, files, self._made_from(sums, code))
         plt.close("all")
         return list(files)
 
@@ -113,7 +113,7 @@ class Drawing:
         """
         results = self.experiment.record()
         try:
-            record = store.load_sealed(self.record, [file.name for file in self.files.values()])
+            record = records.load_sealed(self.record, [file.name for file in self.files.values()])
         except ValueError as damage:
             return str(damage)
         now = self._made_from(results["sha256"], registry.artifact_code(self.id))

@@ -20,7 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from reprise.contract.experiment import BASE
 from reprise.contract.settings import Settings, one_line, overridden, shortened
 from reprise.errors import RepriseError
-from reprise.storage import store
+from reprise.storage import records
 
 MAX_JSON = 2**20
 """Size of a record or manifest in bytes, at most; ours have 2 to 5 kB."""
@@ -208,7 +208,7 @@ def unsealed(content: bytes, where: str) -> dict[str, Any]:
     if len(content) > MAX_JSON:
         raise RepriseError(f"{where}: has {len(content):,} bytes; expected at most {MAX_JSON:,}")
     try:
-        fields = store.unseal(content.decode())
+        fields = records.unseal(content.decode())
     except ValueError:
         raise RepriseError(f"{where}: damaged, not what was written; get it again") from None
     _require_plain(fields, where)

@@ -23,7 +23,7 @@ from reprise.errors import RepriseError
 from reprise.numerics.processes import context
 from reprise.storage import versions
 from reprise.storage.closure import imported
-from reprise.storage.store import sha256
+from reprise.storage.disk import sha256
 
 OTHER_SHAPE = 16, 8
 """The second shape of embeddings on which a loss is tried: `torch.eye(4)` fits the first alone."""

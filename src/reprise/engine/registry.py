@@ -43,7 +43,7 @@ from reprise.evidence.claim import Claim
 from reprise.evidence.errata import Erratum
 from reprise.storage import versions
 from reprise.storage.closure import Symbol
-from reprise.storage.store import key_of
+from reprise.storage.records import key_of
 
 ROOM = "reprise.papers"
 OURS = "reprise.annex.ours"

@@ -22,7 +22,7 @@ from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.tiers import changes
 from reprise.errors import RepriseError
 from reprise.notices import slower
-from reprise.storage import store, versions
+from reprise.storage import disk, locks, store, versions
 
 Progress = Callable[[int, int, str], None]
 
@@ -51,7 +51,7 @@ def run(configured: ConfiguredExperiment, progress: Progress = lambda done, tota
     files, root = configured.files(), configured.tier.root
     key, asker = configured.key(files), cache.asker(configured)
     compute, commit = experiment.compute(), provenance.commit(root)
-    with guarded, store.locked(folder / store.LOCK) as waited, store.asking(asker):
+    with guarded, locks.locked(folder / locks.LOCK) as waited, store.asking(asker):
         if waited and configured.has_results() and not configured.staleness():
             return folder
         _say_what_slows(configured)
@@ -123,7 +123,7 @@ def run_share(
     needs = configured.needs()
     expected = {name: needs[name] for name in share_of(needs, number, shares)}
     key, asker, root = configured.key(), cache.asker(configured), configured.tier.root
-    with guarded, store.locked(folder / store.LOCK, shared=True), store.asking(asker):
+    with guarded, locks.locked(folder / locks.LOCK, shared=True), store.asking(asker):
         _say_what_slows(configured)
         unchanged = partial(_require_unchanged, configured, key)
         task_cache = _TaskCache(root, asker, expected, progress, unchanged)
@@ -228,7 +228,7 @@ def _blamed_on_settings(configured: ConfiguredExperiment) -> Iterator[None]:
         if not changed:
             raise
         log = tier.results / "logs" / f"{id}.traceback"
-        store.write(log, traceback.format_exc().encode(errors="backslashreplace"))
+        disk.write(log, traceback.format_exc().encode(errors="backslashreplace"))
         raise RepriseError(
             f"{id}: fails with the settings of configs/{tier.name}.yaml: {changes(changed)}: "
             f"{one_line(error)}; try other values; the traceback is in {log}"

@@ -15,7 +15,8 @@ from reprise.engine import foreign
 from reprise.engine.foreign import Manifest, Record
 from reprise.engine.tiers import NAME
 from reprise.errors import RepriseError
-from reprise.storage import store
+from reprise.storage import disk, store
+from reprise.storage.records import seal
 
 MANIFEST = "bundle.json"
 MAX_BYTES = 2**29
@@ -39,7 +40,7 @@ def pack(
     """
     how = zipfile.ZIP_LZMA if small else zipfile.ZIP_STORED
     with zipfile.ZipFile(draft, "w", how) as archive:
-        for name, content in {MANIFEST: store.seal(manifest.model_dump()).encode(), **files}.items():
+        for name, content in {MANIFEST: seal(manifest.model_dump()).encode(), **files}.items():
             archive.writestr(zipfile.ZipInfo(name, EPOCH), content, how)
 
 
@@ -77,7 +78,7 @@ def unpacked(file: Path) -> tuple[Manifest, dict[str, bytes]]:
     if set(contents) != {MANIFEST, *manifest.sha256}:
         raise RepriseError(f"{file}: damaged, holds other files than its manifest lists; get it again")
     for name, expected in manifest.sha256.items():
-        if store.sha256(contents[name]) != expected:
+        if disk.sha256(contents[name]) != expected:
             raise RepriseError(f"{file}: {name}: damaged, its SHA-256 is not the manifest's; get it again")
     return manifest, contents
 
@@ -158,14 +159,14 @@ def unpack(files: Mapping[str, bytes], folder: Path, check: Callable[[Path], obj
     """
     draft, former = (folder.with_name(f"{store.DRAFT}{kind}{folder.name}") for kind in ("", "former-"))
     try:
-        with store.writing(folder):
+        with disk.writing(folder):
             for left in (draft, former):  # by a killed process
                 _remove(left)
             for path, content in files.items():
                 (draft / path).parent.mkdir(parents=True, exist_ok=True)
                 (draft / path).write_bytes(content)
         check(draft)
-        with store.writing(folder):
+        with disk.writing(folder):
             if os.path.lexists(folder):
                 os.rename(folder, former)
             os.rename(draft, folder)

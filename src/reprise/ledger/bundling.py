@@ -23,7 +23,7 @@ from reprise.errors import RepriseError
 from reprise.ledger import bundles
 from reprise.ledger.recorded import BUNDLE, load_recorded, verdicts
 from reprise.ledger.reduced import reduced
-from reprise.storage import store
+from reprise.storage import disk, locks, store
 
 SMALL = 8_000_000
 """Largest size of the bundle that comes with the checkout."""
@@ -54,7 +54,7 @@ def bundle(keys: list[str], tier: Tier, file: Path | None = None) -> tuple[Path,
         files |= {f"{each.name}/{name}": (each.folder / name).read_bytes() for name in (*names, store.RECORD)}
     manifest = manifest_of(finished, tier, files)
     file = file or Path(f"reprise-{manifest.name}.zip")
-    store.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
+    disk.write_files({file: partial(bundles.pack, manifest=manifest, files=files)})
     return file, [each.name for each in finished]
 
 
@@ -105,7 +105,7 @@ def manifest_of(
         experiments=ids,
         looked={id: text for id, text in tier.looked.items() if id in ids},
         date=next((provenance.commit_date(commit, tier.root) for commit, _ in commits.most_common(1)), ""),
-        sha256={name: store.sha256(content) for name, content in sorted(files.items())},
+        sha256={name: disk.sha256(content) for name, content in sorted(files.items())},
     )
 
 
@@ -135,7 +135,7 @@ def _merge(file: Path, root: Path) -> tuple[Tier, bool]:
             foreign.observations(files[path], f"{file}: {path}")
     name = manifest.name
     folder = root / "results" / RECORDED / name
-    with store.locked(folder.with_name(f".{name}{store.LOCK}")):
+    with locks.locked(folder.with_name(f".{name}{locks.LOCK}")):
         was_here, damage = os.path.lexists(folder), ""
         if was_here:
             try:

@@ -17,7 +17,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.comparison import FORMULAS, IDENTITY_TOLERANCE
 from reprise.evidence.verdicts import judge_all
 from reprise.ledger import bundles, drift
-from reprise.storage import store
+from reprise.storage import disk, store
 
 SHOWN = 10
 """Moved numbers of an experiment that are shown, those that moved the most."""
@@ -60,7 +60,7 @@ class Results:
         contents = {}
         for name, expected in (self.records.get(folder) or self.judged[folder])["sha256"].items():
             contents[name] = self.read(f"{folder}/{name}")
-            if store.sha256(contents[name]) != expected:
+            if disk.sha256(contents[name]) != expected:
                 raise RepriseError(
                     f"{self.place}/{folder}/{name}: truncated or altered, its SHA-256 is not the recorded one"
                 )

@@ -25,7 +25,7 @@ from reprise.errors import RepriseError, unknown
 from reprise.evidence.estimates import ALPHA
 from reprise.evidence.verdicts import ONE_WAY, chances_in_attempts
 from reprise.ledger.judged import judged_hashes
-from reprise.storage import store
+from reprise.storage import disk, locks
 
 LOCK, LEDGER = provenance.FROZEN
 CONFIRMATIONS = "confirmations"
@@ -208,7 +208,7 @@ def freeze(runs: Sequence[ConfiguredExperiment], verdicts: Mapping[str, str], ro
                 },
             )
         new = lock.model_copy(update={"experiments": dict(sorted(experiments.items()))})
-        store.write(root / LOCK, _written(new))
+        disk.write(root / LOCK, _written(new))
     return new
 
 
@@ -218,7 +218,7 @@ def _written(lock: Lock) -> bytes:
 
 def _locked(root: Path) -> AbstractContextManager[bool]:
     """Keeps other processes from writing the lock and the ledger."""
-    return store.locked(root / "results" / f".{LOCK}{store.LOCK}")
+    return locks.locked(root / "results" / f".{LOCK}{locks.LOCK}")
 
 
 def _first(params: Settings) -> int:
@@ -271,7 +271,7 @@ def load_ledger(root: Path) -> list[Attempted | Found]:
         if wrong := _misfit(read, lines):
             raise RepriseError(f"{where}: {wrong}; {_RESTORE}")
         lines.append(read)
-        before = store.sha256(line)
+        before = disk.sha256(line)
         seen.append(before)
     has_begun = any(isinstance(each, Found) for each in lines)  # a kill leaves the lock one write behind
     if known not in seen or (not known and has_begun):
@@ -407,22 +407,22 @@ def _appending(root: Path) -> Iterator[tuple[list[Attempted | Found], Callable[[
     with _locked(root):
         earlier = load_ledger(root)
         content = (root / LEDGER).read_bytes() if earlier else b""
-        before = store.sha256(content.splitlines()[-1]) if earlier else ""
+        before = disk.sha256(content.splitlines()[-1]) if earlier else ""
         added: list[bytes] = []
 
         def append(line: Attempted | Found) -> None:
-            last = store.sha256(added[-1]) if added else before
+            last = disk.sha256(added[-1]) if added else before
             added.append(line.model_copy(update={"before": last}).model_dump_json().encode())
 
         yield earlier, append
         if added:
-            lock = load_lock(root).model_copy(update={"ledger": store.sha256(added[-1])})
+            lock = load_lock(root).model_copy(update={"ledger": disk.sha256(added[-1])})
             files = {
                 root / LEDGER: content + b"".join(line + b"\n" for line in added),
                 root / LOCK: _written(lock),
             }
             # The ledger first: one that is ahead of the lock, after a kill, is as good.
-            store.write_files({file: partial(_write, text) for file, text in files.items()})
+            disk.write_files({file: partial(_write, text) for file, text in files.items()})
 
 
 def _write(content: bytes, file: Path) -> None:

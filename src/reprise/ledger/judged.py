@@ -14,7 +14,7 @@ from reprise.evidence.claim import Claim
 from reprise.evidence.comparison import Comparison
 from reprise.evidence.verdicts import judged, settings_of
 from reprise.numerics.streams import stream
-from reprise.storage import store
+from reprise.storage import records
 
 JUDGED = (
     "claim", "kind", "quantifier", "exists", "verdict", "here", "stands", "every", "cells", "settings",
@@ -61,7 +61,7 @@ def judged_hashes(experiment: Experiment, params: Settings) -> dict[str, str]:
         ]
 
     kept = memo.of_package().value(f"judged {experiment.id}", said)
-    return {id: store.key_of(settings, digest)[:16] for id, digest in kept}
+    return {id: records.key_of(settings, digest)[:16] for id, digest in kept}
 
 
 def digests(
@@ -84,7 +84,7 @@ def digests(
         said = [_said(judged(claim, whole, params)), _said_at_most(claim, moved, params)]
         said += [_said_at_most(claim, change(tables), params) for change in claim.broken_by]
         compared = {name: _structure(cell) for name, cell in claim.cells.items()}
-        found[claim.id] = store.key_of(compared, said)
+        found[claim.id] = records.key_of(compared, said)
     return found
 
 

@@ -16,7 +16,7 @@ from reprise.errors import RepriseError, unknown
 from reprise.evidence.claim import Claim
 from reprise.evidence.rounds import LEVELS
 from reprise.ledger import frozen, speed
-from reprise.storage import store, versions
+from reprise.storage import records, store, versions
 from reprise.training import identity
 from reprise.training.costs import GPU, GPU_FLOPS
 from reprise.training.spec import Spec
@@ -348,7 +348,7 @@ def _left(
         )
         counted.update(mine)
         part = 1 - there / taken.of_task(name) if there else 1.0
-        finished = asker and store.Entry(root / store.CACHE / store.TASKS / store.key_of(asker, name))
+        finished = asker and store.Entry(root / store.CACHE / store.TASKS / records.key_of(asker, name))
         left[name] = 0.0 if finished and finished.folder.is_dir() else part * need.minutes
     return left
 

@@ -29,7 +29,7 @@ from reprise.errors import RepriseError, unknown
 from reprise.ledger import bundles
 from reprise.ledger.bundles import MANIFEST
 from reprise.numerics.processes import context, cores
-from reprise.storage import store
+from reprise.storage import disk, locks, store
 
 BUNDLE = Path("docs") / "results" / "recorded.zip"
 """The bundle of `PUBLISHED`."""
@@ -182,9 +182,9 @@ def load_published(root: Path) -> Tier:
         RepriseError: if its bundle is damaged.
     """
     file, folder = root / BUNDLE, root / "results" / PUBLISHED
-    with store.locked(folder.with_name(f".{folder.name}{store.LOCK}")):
+    with locks.locked(folder.with_name(f".{folder.name}{locks.LOCK}")):
         try:
-            digest = store.sha256(file.read_bytes())
+            digest = disk.sha256(file.read_bytes())
             with suppress(OSError, RepriseError):  # not there, of another bundle, damaged
                 if (folder / UNPACKED_FROM).read_text(encoding="utf-8") == digest:
                     return load_recorded(PUBLISHED, root)
@@ -232,7 +232,7 @@ def _verified(folder: Path) -> foreign.Manifest:
         if manifest.name != folder.name.removeprefix(store.DRAFT) and folder.name != Path(PUBLISHED).name:
             raise RepriseError(f"{where}: not the manifest of a run of this name; {again}")
         for name, expected in manifest.sha256.items():
-            if store.sha256((folder / name).read_bytes()) != expected:
+            if disk.sha256((folder / name).read_bytes()) != expected:
                 raise RepriseError(f"{folder / name}: truncated or altered since it was merged; {again}")
     except OSError as error:
         raise RepriseError(f"{error.filename}: cannot be read ({error.strerror}); {again}") from None

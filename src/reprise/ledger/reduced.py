@@ -17,7 +17,7 @@ from reprise.contract.tidy import TIMES
 from reprise.engine.configured import ConfiguredExperiment
 from reprise.engine.draw import Drawing
 from reprise.evidence.verdicts import judge_all
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 LARGE = 50_000
 """Size in bytes of a table's file from which on the table is reduced."""
@@ -52,9 +52,9 @@ def reduced(configured: ConfiguredExperiment) -> dict[str, bytes]:
     tables, notes = _smaller(configured, tables, large) if large else (tables, {})
     names = [name for name in configured.experiment.tables if name in tables]
     files = {f"{name}.parquet": _encoded(tables[name]) for name in names}
-    sums = {name: store.sha256(content) for name, content in files.items()}
+    sums = {name: disk.sha256(content) for name, content in files.items()}
     record = {**configured.record(), "sha256": sums, "reduced": notes}
-    return {**files, store.RECORD: store.seal(record).encode()}
+    return {**files, store.RECORD: records.seal(record).encode()}
 
 
 def _smaller(

@@ -18,7 +18,7 @@ from reprise.engine.foreign import Id
 from reprise.ledger import confirm, frozen
 from reprise.ledger.frozen import Attempted, Found, Hash, Phrase, Seed
 from reprise.report import audit, redo_verdicts
-from reprise.storage import store
+from reprise.storage import disk
 
 CLAIMS, OBSERVATIONS = "claims.csv", "observations.parquet"
 SEEDED = ("value", "ordering", "trend")
@@ -111,11 +111,11 @@ def write(root: Path, attempted: Sequence[Attempted]) -> Path:
         commit=attempted[0].commit,
         machine=provenance.describe(root),
         attempts=[_attempt(each, found) for each, found in ended],
-        files={name: store.sha256(content) for name, content in contents.items()},
+        files={name: disk.sha256(content) for name, content in contents.items()},
     )
     contents[frozen.CONFIRMATION] = f"{about.model_dump_json(indent=1)}\n".encode()
     folder = confirm.written(root, attempted[0].confirmation).parent
-    store.write_files({folder / name: partial(_write, content) for name, content in contents.items()})
+    disk.write_files({folder / name: partial(_write, content) for name, content in contents.items()})
     return folder
 
 
@@ -192,7 +192,7 @@ def problems(folder: Path, root: Path) -> list[str]:
 
 
 def _sum(file: Path) -> str:
-    return store.sha256(file.read_bytes())
+    return disk.sha256(file.read_bytes())
 
 
 def _of_attempt(attempt: Attempt, phrase: str, claims: pd.DataFrame, seen: pd.DataFrame) -> Iterator[str]:

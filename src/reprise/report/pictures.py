@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 
 from reprise.engine.memo import code_and_versions
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 WIDTH = 200
 """Of a thumbnail, in pixels."""
@@ -25,7 +25,7 @@ def thumbnail(file: Path, root: Path) -> str:
     Args:
         root: the checkout.
     """
-    key = store.key_of(code_and_versions((__name__, "_encode")), store.sha256(file.read_bytes()))
+    key = records.key_of(code_and_versions((__name__, "_encode")), disk.sha256(file.read_bytes()))
     what = f"{file.parent.name}/{file.stem}"
     with store.cached(root, KIND, key, what, partial(_encode, file)) as entry:
         content = (entry.folder / PICTURE).read_bytes()

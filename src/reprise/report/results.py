@@ -32,7 +32,7 @@ from reprise.report.findings import beyond_headlines, by_standing
 from reprise.report.html import LONG_TABLE, SYMBOLS, environment
 from reprise.report.schema import Claim, Experiment, Paper, Report, Setting
 from reprise.report.vector import standalone
-from reprise.storage import store
+from reprise.storage import disk
 from reprise.training.costs import GPU
 
 WIDTH = 1000
@@ -95,7 +95,7 @@ def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> lis
     files |= {folder.parent / LETTERS / name: text for name, text in letters(report).items()}
     files[readme] = in_readme(text, findings(report, folder.relative_to(readme.parent)), readme).encode()
     before = {*folder.glob("*.*"), *folder.glob("*/*.*")}
-    store.write_files({file: partial(_write, content) for file, content in files.items()})
+    disk.write_files({file: partial(_write, content) for file, content in files.items()})
     for file in before - set(files):
         file.unlink()
     return list(files)

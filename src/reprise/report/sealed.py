@@ -9,7 +9,7 @@ from reprise.engine.check import Verdicts
 from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
 from reprise.ledger.recorded import recorded_damage
-from reprise.storage import store
+from reprise.storage import disk, records, store
 
 Writer = Callable[[Path], Any]
 
@@ -50,7 +50,7 @@ def shown(tier: Tier) -> dict[str, dict[str, Any]]:
         },
         "recorded": {} if tier.is_recorded else recorded_damage(tier.root),
         "frozen": {
-            name: store.sha256((tier.root / name).read_bytes())
+            name: disk.sha256((tier.root / name).read_bytes())
             for name in provenance.FROZEN
             if (tier.root / name).exists()
         },
@@ -74,7 +74,7 @@ def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str,
             f"with: reprise report --tier {tier.name}"
         )
     written = {tier.results / name: writer for name, writer in files.items()}
-    store.write_sealed(tier.results / REPORT_RECORD, written, made_from)
+    records.write_sealed(tier.results / REPORT_RECORD, written, made_from)
     for name in set(_pages(tier)) - set(files):
         (tier.results / name).unlink()
 
@@ -88,7 +88,7 @@ def is_reported(tier: Tier) -> bool:
     """
     now = shown(tier)
     try:
-        record = store.load_sealed(tier.results / REPORT_RECORD, [*REPORT, *_pages(tier)])
+        record = records.load_sealed(tier.results / REPORT_RECORD, [*REPORT, *_pages(tier)])
     except ValueError:
         return False
     return all(record.get(name) == now[name] for name in now)

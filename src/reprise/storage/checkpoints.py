@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import safetensors.torch
 from torch import Tensor
 
-from reprise.storage.store import sha256, write, writing
+from reprise.storage.disk import sha256, write, writing
 
 GENERATIONS = 2
 RECORD = "record"

@@ -10,33 +10,27 @@ under a key over everything that they depend on. A damaged cache entry is recomp
 refused, with the command that recomputes them.
 
 The name of an empty file `.KEY.done` holds the key of the results, for Snakemake, which sees only names.
-
-Files that lie beside others in one folder, such as a drawing, have a sealed record among them
-(`write_sealed`), which is renamed last: after a kill, files and record do not match.
 """
 
-import fcntl
-import glob
-import hashlib
 import io
-import json
 import os
-import platform
 import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 
 from reprise.errors import RepriseError
+from reprise.storage import records
+from reprise.storage.disk import flush, write, writing
+from reprise.storage.locks import LOCK, Busy, locked
 
 CACHE = Path("results") / "cache"
 TASKS, VIEWS = "tasks", "views"
@@ -45,19 +39,12 @@ MODELS = "models"
 """The kind of trained networks, which all experiments share."""
 TABLE = "table.parquet"
 RECORD, CACHE_RECORD = "run.json", "record.json"
-DRAFT, READY, LOCK = ".draft-", ".ready", ".lock"
-DONE, SEAL = ".done", "seal"
+DRAFT, READY, DONE = ".draft-", ".ready", ".done"
 
 ASKER: ContextVar[str] = ContextVar("asker", default="")
 """The run that currently asks for cache entries, described in one line."""
 WAITS: ContextVar[bool] = ContextVar("waits", default=True)
 """Whether who asks for an entry that another process makes waits for it."""
-
-
-def key_of(*what: object) -> str:
-    """32 hexadecimal digits over the JSON of the arguments. For the code and the libraries that it uses, one
-    of them is from `versions.code_and_versions`."""
-    return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:32]
 
 
 # The cache.
@@ -123,7 +110,7 @@ class Entry:
     def record(self) -> dict[str, Any]:
         """How the entry was made; empty if it is unfinished or damaged."""
         with suppress(ValueError):
-            return _record(self.folder / CACHE_RECORD)
+            return records.read(self.folder / CACHE_RECORD)
         return {}
 
     def verified(self) -> dict[str, Any]:
@@ -132,7 +119,7 @@ class Entry:
         Raises:
             ValueError: naming the file that is missing or altered.
         """
-        return _compare(self.folder, _record(self.folder / CACHE_RECORD), CACHE_RECORD)
+        return records.compare(self.folder, records.read(self.folder / CACHE_RECORD), CACHE_RECORD)
 
 
 @contextmanager
@@ -223,7 +210,7 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
         with _undeleted(files):
             facts = make(files) or {}
         with writing(files):
-            sums = _flushed_sums(files)
+            sums = records.flushed_sums(files)
         record = {
             **facts,
             "what": what,
@@ -235,9 +222,9 @@ def _make(entry: Entry, what: str, make: Callable[[Path], Mapping[str, Any] | No
             "sha256": sums,
         }
         with writing(entry.folder):
-            write(files / CACHE_RECORD, seal(record).encode())
+            write(files / CACHE_RECORD, records.seal(record).encode())
             os.rename(files, entry.folder)
-            _flush(entry.folder.parent)
+            flush(entry.folder.parent)
     finally:
         SPENT.reset(token)
         shutil.rmtree(files, ignore_errors=True)
@@ -271,7 +258,7 @@ def cached_table(root: Path, asker: str, name: str, make: Callable[[], pd.DataFr
     def make_file(folder: Path) -> None:
         write(folder / TABLE, make().to_parquet(index=False))
 
-    with cached(root, TASKS, key_of(asker, name), name, make_file) as entry:
+    with cached(root, TASKS, records.key_of(asker, name), name, make_file) as entry:
         return pd.read_parquet(entry.folder / TABLE)
 
 
@@ -334,12 +321,12 @@ def save_tables(
         try:
             for name, table in tables.items():
                 table.to_parquet(draft / f"{name}.parquet", index=False)
-            sealed = seal({**record, "key": key, "sha256": _flushed_sums(draft)})
+            sealed = records.seal({**record, "key": key, "sha256": records.flushed_sums(draft)})
             (draft / RECORD).write_text(sealed, encoding="utf-8")
             (draft / marker(key)).touch()
-            _flush(draft / RECORD)
+            flush(draft / RECORD)
             os.rename(draft, folder / READY)
-            _flush(folder)
+            flush(folder)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
         _move_into_place(folder)
@@ -379,7 +366,7 @@ def load_record(folder: Path, how_to_make: str) -> dict[str, Any]:
     if not (folder / RECORD).is_file():
         raise RepriseError(f"{folder / RECORD}: no finished results here; make them with: {how_to_make}")
     with _naming(how_to_make):
-        record = _record(folder / RECORD)
+        record = records.read(folder / RECORD)
         if not isinstance(record.get("key"), str):
             raise ValueError(f"{folder / RECORD}: damaged, not the record that was written")
         return record
@@ -404,7 +391,8 @@ def load_results(folder: Path, how_to_make: str) -> tuple[dict[str, pd.DataFrame
     record = load_record(folder, how_to_make)
     with _naming(how_to_make):
         contents = {
-            name: _verified(folder / name, expected, RECORD) for name, expected in record["sha256"].items()
+            name: records.verified(folder / name, expected, RECORD)
+            for name, expected in record["sha256"].items()
         }
     return {Path(name).stem: pd.read_parquet(io.BytesIO(data)) for name, data in contents.items()}, record
 
@@ -414,7 +402,7 @@ def is_whole(folder: Path) -> bool:
     try:
         with writing(folder):
             _move_into_place(folder)
-        return bool(_compare(folder, _record(folder / RECORD), RECORD))
+        return bool(records.compare(folder, records.read(folder / RECORD), RECORD))
     except (ValueError, RepriseError):
         return False
 
@@ -426,280 +414,3 @@ def _naming(how_to_make: str) -> Iterator[None]:
         yield
     except ValueError as damage:
         raise RepriseError(f"{damage}; make it again with: {how_to_make}") from None
-
-
-# Files beside others.
-
-
-def write_sealed(record: Path, files: Mapping[Path, Callable[[Path], Any]], facts: Mapping[str, Any]) -> None:
-    """Writes files as `write_files` does and, last, their sealed record.
-
-    Args:
-        record: the record's file, in the folder of the files.
-        facts: how they were made.
-
-    Raises:
-        RepriseError: if a folder cannot be written.
-    """
-    sums: dict[str, str] = {}
-
-    def summed(file: Path, draft: Path) -> None:
-        files[file](draft)
-        sums[file.name] = sha256(draft.read_bytes())
-
-    def sealed(draft: Path) -> None:
-        draft.write_text(seal({**facts, "sha256": sums}), encoding="utf-8")
-
-    write_files({**{file: partial(summed, file) for file in files}, record: sealed})
-
-
-def load_sealed(record: Path, names: Iterable[str]) -> dict[str, Any]:
-    """The record that `write_sealed` wrote, after verifying each file's SHA-256.
-
-    Args:
-        names: of the files that it must be of.
-
-    Raises:
-        ValueError: naming the file that is missing or altered.
-    """
-    content = _record(record)
-    if set(content.get("sha256", ())) != set(names):
-        raise ValueError(f"{record}: a record of other files")
-    return _compare(record.parent, content, record.name)
-
-
-# Shared by all.
-
-
-def seal(record: Mapping[str, Any]) -> str:
-    """Encodes a record as JSON, with the SHA-256 of the other entries as its last entry."""
-    return json.dumps({**record, SEAL: _digest(record)}, indent=1) + "\n"
-
-
-def unseal(text: str) -> dict[str, Any]:
-    """Decodes a record written by `seal`.
-
-    Raises:
-        ValueError: if it is not intact.
-    """
-    try:
-        record = json.loads(text)
-        is_intact = isinstance(record, dict) and record.pop(SEAL, None) == _digest(record)
-    except RecursionError:  # lists in lists, which no record of ours has
-        is_intact = False
-    if not is_intact:
-        raise ValueError("not the record that was written")
-    return record
-
-
-def _digest(record: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
-
-
-def _record(file: Path) -> dict[str, Any]:
-    """Reads a sealed record; raises ValueError if it is missing or damaged."""
-    try:
-        record = unseal(file.read_text(encoding="utf-8"))
-        if not _names_files_inside(record.get("sha256")):
-            raise ValueError("not one of this version")
-        return record
-    except FileNotFoundError:
-        raise ValueError(f"{file}: missing") from None
-    except OSError as error:
-        raise ValueError(f"{file}: not readable ({error.strerror})") from None
-    except ValueError:
-        raise ValueError(f"{file}: damaged, not the record that was written") from None
-
-
-def _names_files_inside(sums: Any) -> bool:
-    """Whether the SHA-256 sums of a record are of files in its own folder."""
-    return isinstance(sums, dict) and not any(
-        ".." in Path(name).parts or Path(name).is_absolute() or "\0" in name for name in sums
-    )
-
-
-def _flushed_sums(folder: Path) -> dict[str, str]:
-    """The SHA-256 of each file in a folder, by relative path, after flushing them to disk.
-
-    Raises:
-        OSError: if there is none, or a file or folder cannot be read.
-    """
-
-    def refuse(error: OSError) -> None:  # `os.walk` would leave the folder out
-        raise error
-
-    sums = {}
-    for place, folders, names in os.walk(folder, onerror=refuse):
-        folders.sort()
-        for file in (Path(place, name) for name in sorted(names)):
-            _flush(file)
-            sums[str(file.relative_to(folder))] = sha256(file.read_bytes())
-        _flush(Path(place))
-    if not sums:
-        raise OSError("it holds no files")
-    return sums
-
-
-def _compare(folder: Path, record: dict[str, Any], name_of_record: str) -> dict[str, Any]:
-    """Returns the record; raises ValueError if a file does not match it, or it lists none."""
-    if not record["sha256"]:
-        raise ValueError(f"{folder / name_of_record}: lists no files")
-    for name, expected in record["sha256"].items():
-        _verified(folder / name, expected, name_of_record)
-    return record
-
-
-def _verified(file: Path, expected: str, name_of_record: str) -> bytes:
-    """The content of a file; raises ValueError if its SHA-256 is another."""
-    if not file.is_file():
-        raise ValueError(f"{file}: missing")
-    try:
-        content = file.read_bytes()
-    except OSError as error:
-        raise ValueError(f"{file}: not readable ({error.strerror})") from None
-    if sha256(content) != expected:
-        raise ValueError(
-            f"{file}: truncated or altered ({len(content)} bytes, its SHA-256 is not the one in "
-            f"{name_of_record})"
-        )
-    return content
-
-
-def sha256(content: bytes | memoryview) -> str:
-    """SHA-256 in hexadecimal."""
-    return hashlib.sha256(content).hexdigest()
-
-
-def write(file: Path, content: bytes) -> None:
-    """Writes one file atomically, as `write_files` does."""
-    write_files({file: lambda draft: draft.write_bytes(content)})
-
-
-def write_files(files: Mapping[Path, Callable[[Path], Any]]) -> None:
-    """Writes each file as a draft next to it, and renames the drafts once all are complete. The files are
-    flushed to disk when this returns. Drafts that a killed process of this machine has left are removed.
-
-    Raises:
-        RepriseError: if a folder cannot be written.
-    """
-    for file in files:
-        if not file.name or (file.exists() and not file.is_file()):
-            raise RepriseError(f"{file}: not a regular file; name another one to write to")
-    drafts = {file: file.with_name(f".{platform.node()}-{os.getpid()}.{file.name}") for file in files}
-    try:
-        for file, draft in drafts.items():
-            with writing(file):
-                file.parent.mkdir(parents=True, exist_ok=True)
-                for left in _abandoned(file):
-                    left.unlink(missing_ok=True)
-                files[file](draft)
-                _flush(draft)
-        for file, draft in drafts.items():
-            with writing(file):
-                os.replace(draft, file)
-                _flush(file.parent)  # makes the new name durable, too
-    finally:
-        for draft in drafts.values():
-            with suppress(OSError):
-                draft.unlink()
-
-
-def _abandoned(file: Path) -> Iterator[Path]:
-    """A file's drafts by processes of this machine that have ended."""
-    own = f".{platform.node()}-"
-    for draft in file.parent.glob(f"{glob.escape(own)}*.{glob.escape(file.name)}"):
-        process = draft.name.removeprefix(own).removesuffix(f".{file.name}")
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            yield draft
-        except (ValueError, PermissionError):  # another file's draft; a process of another user
-            continue
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turns an OSError into a message that names the path."""
-    try:
-        yield
-    except OSError as error:
-        raise RepriseError(
-            f"{path}: cannot be written ({error.strerror or error}); free space or give write access there; "
-            "what was there before is unchanged"
-        ) from None
-
-
-class Busy(RepriseError):
-    """Another process holds the lock, and the caller did not want to wait."""
-
-
-@contextmanager
-def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[bool]:
-    """Locks a file for one process at a time, or for several that share it. The system releases the lock when
-    a process ends, however it ends. A process that has to wait reports this on stderr.
-
-    Yields:
-        Whether it had to wait for another process, which may have made what the caller wants.
-
-    Raises:
-        Busy: if another process holds the lock and `wait` is false.
-        RepriseError: if the file cannot be written or locked.
-    """
-    mode = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-    waited = False
-    while True:
-        with writing(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            handle = file.open("a", encoding="utf-8")
-        with handle:
-            if not _lock_at_once(handle, mode):
-                if not wait:
-                    raise Busy(f"{file.parent}: another process is at work here")
-                print(
-                    f"{file.parent}: waiting for another process at work here",
-                    file=sys.stderr,
-                    flush=True,
-                )
-                _flock(handle, mode)
-                waited = True
-            if not _is_open(file, handle):
-                continue  # another process removed the file while we waited
-            yield waited
-            return
-
-
-def _lock_at_once(handle: IO[str], mode: int) -> bool:
-    """Takes the lock without waiting; returns whether that succeeded."""
-    try:
-        _flock(handle, mode | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _flock(handle: IO[str], mode: int) -> None:
-    try:
-        fcntl.flock(handle, mode)
-    except BlockingIOError:
-        raise
-    except OSError as error:
-        raise RepriseError(
-            f"{handle.name}: this file system cannot lock files (flock: {error.strerror}); mount it with "
-            "locks (on Lustre, the option `flock`), or put the checkout on another one"
-        ) from None
-
-
-def _is_open(file: Path, handle: IO[str]) -> bool:
-    """Whether the path still refers to the open file."""
-    try:
-        return os.path.samestat(file.stat(), os.fstat(handle.fileno()))
-    except FileNotFoundError:
-        return False

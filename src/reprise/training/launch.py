@@ -12,7 +12,8 @@ from pathlib import Path
 import torch
 
 from reprise.errors import RepriseError
-from reprise.storage.store import ASKER, asking, locked
+from reprise.storage.locks import locked
+from reprise.storage.store import ASKER, asking
 from reprise.training.image_settings import Source
 from reprise.training.models import trained
 from reprise.training.processes import joined

@@ -19,7 +19,9 @@ from reprise.datasets.reading import workers
 from reprise.errors import RepriseError
 from reprise.notices import slower
 from reprise.storage import checkpoints
-from reprise.storage.store import CACHE, MODELS, Entry, cached, key_of, write
+from reprise.storage.disk import write
+from reprise.storage.records import key_of
+from reprise.storage.store import CACHE, MODELS, Entry, cached
 from reprise.training import processes
 from reprise.training.costs import CORES_PER_GPU
 from reprise.training.identity import code_hash, users_loss, versions_used

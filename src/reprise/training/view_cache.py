@@ -18,7 +18,9 @@ from torch import Tensor
 from reprise.datasets.augment import Pixels
 from reprise.datasets.folders import Images
 from reprise.notices import slower
-from reprise.storage.store import VIEWS, cached, key_of, sha256, writing
+from reprise.storage.disk import sha256, writing
+from reprise.storage.records import key_of
+from reprise.storage.store import VIEWS, cached
 from reprise.storage.versions import code_and_versions
 from reprise.training import processes
 from reprise.training.batches import Rendering, ViewCache, at_each_step

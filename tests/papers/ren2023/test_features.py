@@ -9,7 +9,7 @@ import torch
 from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import features as features_module
 from reprise.papers.ren2023.zero_shot.features import cached_tensors, features
-from reprise.storage.store import key_of
+from reprise.storage.records import key_of
 
 
 class Counted:

@@ -20,7 +20,7 @@ from reprise.annex.diagnose.samples import GROUPS, Sample
 from reprise.annex.diagnose.verdict import RULE, CollapseState
 from reprise.evidence.comparison import COLLAPSED
 from reprise.plotting.style import colors, styled
-from reprise.storage.store import write_files
+from reprise.storage.disk import write_files
 
 PAGE, TABLE = "diagnosis.html", "diagnosis.csv"
 DISTRIBUTION = "reprise-ssl"

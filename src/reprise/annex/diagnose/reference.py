@@ -26,7 +26,7 @@ from reprise.datasets.catalogue import DATA_SETS
 from reprise.errors import RepriseError
 from reprise.networks.encoders import RESNET10_W16
 from reprise.networks.projectors import MLP, Identity
-from reprise.storage.store import write
+from reprise.storage.disk import write
 from reprise.training.image_settings import Source
 from reprise.training.images import Data, assemble, train
 from reprise.training.methods import Student

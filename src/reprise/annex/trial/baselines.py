@@ -18,7 +18,7 @@ from reprise.annex.ours.objectives_by_diagnostics.ranking import is_on_images
 from reprise.contract.experiment import BASE
 from reprise.errors import RepriseError
 from reprise.ledger.recorded import load
-from reprise.storage import store
+from reprise.storage import disk
 
 EXPERIMENT = "ours/objectives_by_diagnostics"
 DATA_SET = "textures"
@@ -90,7 +90,7 @@ def main() -> int:
         ]
         text = "".join(f"# {line}\n" for line in lines)
         text += _table(tables["diagnostics"], tables["probes"]).to_csv(float_format="%.5g")
-        store.write(options.file, text.encode())
+        disk.write(options.file, text.encode())
     except RepriseError as error:
         print(f"reprise: error: {error}", file=sys.stderr)
         return 2

@@ -86,7 +86,7 @@ def writable(folder: Path) -> Iterator[None]:
     Raises:
         RepriseError: if it cannot be written.
     """
-    from reprise.storage.store import writing
+    from reprise.storage.disk import writing
 
     new = [each for each in (folder, *folder.parents) if not each.exists()]
     try:

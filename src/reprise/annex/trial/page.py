@@ -20,7 +20,7 @@ from reprise.annex.trial.comparison import ARTIFACTS, Standings
 from reprise.annex.trial.figures import Computed, Drawn, pictures
 from reprise.annex.trial.given import Given
 from reprise.evidence.comparison import LEARNED
-from reprise.storage.store import write_files
+from reprise.storage.disk import write_files
 
 PAGE, TABLE = "trial.html", "trial.csv"
 NOTHING = "–"

@@ -7,7 +7,8 @@ from reprise.papers.ren2023.zero_shot import coco, scenes
 from reprise.papers.ren2023.zero_shot.coco import Captioned
 from reprise.papers.ren2023.zero_shot.experiment import Params
 from reprise.papers.ren2023.zero_shot.features import code_of
-from reprise.storage.store import cached, key_of
+from reprise.storage.records import key_of
+from reprise.storage.store import cached
 
 _read = lru_cache(maxsize=4)(coco.load)
 """Cached, because MSCOCO's annotations take a minute to read and all settings of an experiment use them."""

@@ -30,7 +30,7 @@ from reprise.papers.ren2023.zero_shot.features import cached_tensors, code_of
 from reprise.papers.ren2023.zero_shot.presence import train_on_presence
 from reprise.papers.ren2023.zero_shot.scenes import attributes
 from reprise.papers.ren2023.zero_shot.words import Vocabulary, WordGRU
-from reprise.storage.store import key_of
+from reprise.storage.records import key_of
 
 DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""

@@ -11,7 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from reprise.storage.checkpoints import pack, unpack
-from reprise.storage.store import cached, key_of, write
+from reprise.storage.disk import write
+from reprise.storage.records import key_of
+from reprise.storage.store import cached
 from reprise.storage.versions import code_and_versions
 
 code_of = cache(code_and_versions)

@@ -16,7 +16,7 @@ from reprise.papers.ren2023.zero_shot.data import captioned, data_key
 from reprise.papers.ren2023.zero_shot.encoders import Encoder, Progress, image_encoder, text_encoder
 from reprise.papers.ren2023.zero_shot.experiment import SPLITS, Params
 from reprise.papers.ren2023.zero_shot.features import code_of, features
-from reprise.storage.store import key_of
+from reprise.storage.records import key_of
 
 CHUNK = 256
 """Images or texts encoded at once."""

@@ -32,7 +32,7 @@ from reprise.datasets.shapes import (
     turned,
 )
 from reprise.numerics.streams import stream
-from reprise.storage.store import writing
+from reprise.storage.disk import writing
 
 SPLITS = ("pretrain", "train", "val")
 """Disjoint splits; `pretrain` trains the encoders, in the role of ImageNet and of a text corpus."""
