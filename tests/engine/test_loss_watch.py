@@ -527,7 +527,7 @@ def test_a_file_that_changes_during_a_run_stops_it(checkout, monkeypatch):
 
 def test_what_is_read_in_training_alone_stops_the_run(checkout):
     read = "open(f'late{len(z1)}.txt').read()"
-    body = f"if z1.shape[-1] != 4:\n        {read}\n    return (z1 - z2).square().mean()\n"
+    body = f"if z1.shape[-1] not in (4, 8):\n        {read}\n    return (z1 - z2).square().mean()\n"
     body = f"def my_loss(z1, z2):\n    {body}"
     tier = tier_with(checkout, body)
     Path("late64.txt").write_text("1")
