@@ -104,3 +104,11 @@ def test_a_notebook_keeps_the_backend_that_shows_figures(is_notebook, backend):
     environment = {**os.environ, "MPLBACKEND": "svg"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
     assert done.stdout.split() == [backend], done.stderr
+
+
+def test_a_mistake_in_a_notebook_is_one_line():
+    """IPython shows what an exception's `_render_traceback_` returns, if it has one."""
+    with pytest.raises(RepriseError) as mistake:
+        reprise.load("fig4")
+    (line,) = mistake.value._render_traceback_()
+    assert line.startswith("reprise: error: 'fig4' may be ")

@@ -28,6 +28,10 @@ EXTRAS = {
 class RepriseError(Exception):
     """What is wrong, where, what was expected and what to do: printed as one message, without a traceback."""
 
+    def _render_traceback_(self) -> list[str]:
+        """The lines that IPython shows in a notebook, in place of a traceback."""
+        return [f"reprise: error: {self}"]
+
 
 class NotInstalledError(RepriseError):
     """A package is missing that one of the extras installs."""

@@ -83,3 +83,10 @@ def test_no_file_is_named(tmp_path):
         executed(tmp_path / "mine.py")
     with pytest.raises(RepriseError, match=rf"^no file {tmp_path}$"):
         executed(tmp_path)
+
+
+def test_a_relative_import_says_how_a_neighbour_is_imported(write):
+    write("near.py", "")
+    file = write("mine.py", "\nfrom . import near\n")
+    with pytest.raises(RepriseError, match=r"mine.py:2: ImportError: .* by its name, without a dot$"):
+        executed(file)

@@ -24,7 +24,7 @@ from reprise.networks.encoders import Conv4
 from reprise.storage import closure, store, versions
 from reprise.storage.store import CACHE, MODELS, Entry
 from reprise.training import models
-from reprise.training.images import BLOCK
+from reprise.training.images import BLOCK, assemble
 from reprise.training.models import Model, model_key, trained
 from reprise.training.optimisers import AdamW
 from reprise.training.schedules import Constant
@@ -57,6 +57,12 @@ def test_a_second_figure_that_needs_it_trains_nothing(tmp_path, capsys, never):
     assert capsys.readouterr().err == f"HIT {key} nt_xent\n"
     assert sorted(file.name for file in folder.iterdir()) == ["log.jsonl", "model.safetensors", "record.json"]
     assert sorted(file.name for file in folder.parent.iterdir()) == [f".{key}.lock", key]
+
+
+def test_an_untrained_network_is_kept_as_a_trained_one(tmp_path):
+    model = Model(SPEC, trained(SPEC.model_copy(update={"steps": 0}), DATA, tmp_path))
+    drawn = assemble(SPEC, DATA.channels).state_dict()
+    assert all(torch.equal(tensor, drawn[name]) for name, tensor in model.method.state_dict().items())
 
 
 def test_it_comes_back_as_it_was(tmp_path):

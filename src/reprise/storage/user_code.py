@@ -81,6 +81,8 @@ def _what(error: BaseException) -> str:
         return "calls sys.exit"
     text = " ".join((error.msg if isinstance(error, SyntaxError) else str(error)).split())
     shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    if isinstance(error, ImportError) and "relative import" in text:
+        shown += "; import a module beside the file by its name, without a dot"
     return f"{type(error).__name__}: {shown}" if shown else type(error).__name__
 
 

@@ -107,7 +107,7 @@ def trained(
             "code": code_hash(spec),
             "versions": versions_used(spec),
             "diverged": outcome.diverged,
-            "share": left / spec.steps,  # of the training, to which the record's seconds apply
+            "share": left / max(spec.steps, 1),  # of the training, to which the record's seconds apply
             "device": torch.device(device).type,
         }
 

@@ -1,8 +1,7 @@
 """A tried loss in our comparison of objectives: its networks beside the baselines."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -12,7 +11,7 @@ import pandas as pd
 from reprise.annex.diagnose.trained import LAYERS
 from reprise.annex.diagnose.verdict import WORDS, CollapseState, judged
 from reprise.annex.ours.objectives_by_diagnostics.experiment import Params, needs, tasks
-from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, METHODS, UNTRAINED, method
+from reprise.annex.ours.objectives_by_diagnostics.lineup import DIM, FIRST, UNTRAINED
 from reprise.annex.ours.objectives_by_diagnostics.ranking import Standing, gain, has_learned, standing
 from reprise.annex.progress import Report, of_tasks
 from reprise.annex.trial.baselines import DATA_SET, EXPERIMENT, baselines
@@ -36,14 +35,12 @@ class Standings:
         params: those of `EXPERIMENT`, on `DATA_SET` and the toy networks, with the loss as `objective`.
         own: the experiment's tables for the loss alone.
         against: the baselines that are shown; by default those that learned.
-        dim: of the loss's embeddings.
     """
 
     loss: str
     params: Params
     own: Tables
     against: Sequence[str] = ()
-    dim: int = DIM
 
     @cached_property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -77,7 +74,7 @@ class Standings:
     @property
     def verdicts(self) -> dict[str, CollapseState]:
         """Whether the networks collapsed, by layer: of all seeds the worst."""
-        dims = dict(zip(LAYERS, (self.params.encoder.dim, self.dim), strict=True))
+        dims = dict(zip(LAYERS, (self.params.encoder.dim, self.params.dim), strict=True))
         verdicts: dict[str, list[CollapseState]] = {layer: [] for layer in LAYERS}
         for (layer, _), rows in self._on_images.groupby(["layer", "seed"]):
             values = dict(zip(rows["diagnostic"], rows["estimate"], strict=True))
@@ -99,37 +96,27 @@ class Standings:
         return rows[rows["task"] == DATA_SET]
 
 
-@contextmanager
-def _of_dim(loss: Given, dim: int) -> Iterator[None]:
-    """Gives the networks of a loss embeddings of a dimension."""
-    METHODS[loss.name] = replace(method(loss.name), dim=dim)
-    try:
-        yield
-    finally:
-        del METHODS[loss.name]
-
-
 def compared(loss: Given, root: Path, report: Report, against: Sequence[str], dim: int = DIM) -> Standings:
     """Trains the loss as the baselines were trained, and measures its networks.
 
     Args:
         root: a folder for trained networks.
-        against, dim: as in `Standings`.
+        against: as in `Standings`.
+        dim: of the loss's embeddings.
 
     Raises:
         RepriseError: if every network on images diverges, or the loss fails in training.
     """
     experiment = registry.experiment(EXPERIMENT)
-    changes = {"data_sets": (DATA_SET,), "objective": (loss.name,)}
+    changes = {"data_sets": (DATA_SET,), "objective": (loss.name,), "dim": dim}
     params = cast(Params, replaced(experiment.params(), changes))
     context = Context(root=root, setting=loss.name, objective=loss.name)
     minutes = {
         f"{loss.name}/{task}": needs(params, task, loss.name).minutes for task in tasks(params, loss.name)
     }
-    with _of_dim(loss, dim):
-        own = experiment.compute()(params, of_tasks(context, minutes, report))
+    own = experiment.compute()(params, of_tasks(context, minutes, report))
     own = {name: table.assign(setting=loss.name) for name, table in own.items()}
-    comparison = Standings(loss.name, params, own, against, dim)
+    comparison = Standings(loss.name, params, own, against)
     if own["probes"]["accuracy"].isna().all():
         raise RepriseError(
             f"objective '{loss.label}': diverged with every seed at learning rate "

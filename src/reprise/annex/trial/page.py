@@ -124,7 +124,7 @@ def left_out(comparison: Standings) -> dict[str, float]:
 def dimensions(comparison: Standings, label: str) -> str:
     """How many dimensions the embeddings of the loss and of the baselines that are shown have, in a
     sentence."""
-    names = {comparison.dim: [label]}
+    names = {comparison.params.dim: [label]}
     for each in map(method, comparison.shown.methods):
         names.setdefault(each.dim or comparison.params.encoder.dim, []).append(each.name)
     listed = "; ".join(f"{dim:,} of {', '.join(of)}" for dim, of in names.items())

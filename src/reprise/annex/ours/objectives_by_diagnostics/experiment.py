@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NamedTuple, Self
 from pydantic import Field, model_validator
 
 from reprise.annex.ours.objectives_by_diagnostics.lineup import (
+    DIM,
     FIRST,
     METHODS,
     TOYS,
@@ -53,6 +54,7 @@ class Params(Seeded, TakesLosses):
         "a third of the time of ResNet10, after a look at what one seed learns with either",
     )
     hidden: int = ours(256, "units of the projector's two hidden layers", ge=2)
+    dim: int = ours(DIM, "of the embeddings of an untrained network and of another loss", ge=2)
     optimiser: AdamW = ours(
         AdamW(weight_decay=1e-6),
         "its steps do not depend on the loss's scale, which differs by a thousand between objectives",
@@ -153,9 +155,10 @@ def toy_runs(params: Params, objective: str | None = None) -> list[ToyRun]:
 
 
 def spec(params: Params, run: ImageRun, rate: float, steps: int) -> Spec:
-    """The spec of a network; an untrained one has no steps and the projector of `lineup.DIM`."""
+    """The spec of a network; an untrained one has no steps."""
     chosen: Method = method("frossl" if run.method == UNTRAINED else run.method)
-    head = MLP(dims=(params.hidden, params.hidden, chosen.dim)) if chosen.dim else Identity()
+    dim = chosen.dim if run.method in METHODS else params.dim
+    head = MLP(dims=(params.hidden, params.hidden, dim)) if dim else Identity()
     return Spec(
         objective=chosen.at(run.place),
         augmentation=SHAPES,
