@@ -11,9 +11,9 @@ from reprise.contract.experiment import Context, Make
 from reprise.notices import Progress
 
 Report = Callable[[float], None]
-"""Called with the share of a computation that is done, from 0 to 1."""
+"""Callback for the share of a computation that is done, from 0 to 1."""
 STEPS = 1000
-"""Of the bar."""
+"""Steps of the bar."""
 
 
 def parts(progress: Progress, seconds: Mapping[str, float]) -> list[Report]:

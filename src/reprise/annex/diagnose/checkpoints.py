@@ -184,7 +184,7 @@ def _needed(names: Iterable[str]) -> list[str]:
 
 
 def _counts(naming: Naming, tensors: Mapping[str, Tensor]) -> Counter[str]:
-    """How many of the names that a model needs lie under each prefix."""
+    """Counts, under each prefix, the names that a model needs."""
     needed = set(_needed(naming.keys))
     counts: Counter[str] = Counter()
     for path in tensors:

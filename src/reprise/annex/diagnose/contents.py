@@ -18,7 +18,7 @@ import torch
 from reprise.errors import RepriseError
 
 Use = Literal["weights", "arrays"]
-"""The purpose of reading a file decides how its tensors can be saved by themselves."""
+"""Purpose of reading a file, which decides how its tensors can be saved by themselves."""
 Kind = Literal["npy", "zip", "safetensors", "torch", "pickle"]
 
 LONGEST = 300
@@ -35,7 +35,7 @@ NO_DATA = (
     (b"\0\5\x16\7", "what macOS keeps beside a file (AppleDouble); take the file of this name without '._'"),
     (b"\x89hdf", "an HDF5 file; save its array with numpy.save"),
 )
-"""How files begin that stand where data should be, in lower case, and what they are."""
+"""First bytes, in lower case, of files that stand in place of data, each with a description of the file."""
 OBJECTS = "numpy.ndarray of Python objects"
 WHOLE, INDEX = ("model.safetensors", "pytorch_model.bin"), ".index.json"
 """Names of weights in a folder of Hugging Face's, and how the name of the list of shards ends."""
@@ -95,8 +95,8 @@ def no_data(start: bytes) -> str:
 
 
 def content(file: Path, use: Use) -> Any:
-    """Reads a file or a folder of weights: an array or a tensor, or dicts and lists with such at their
-    ends. A `.npy` is mapped into memory. `Unread` stands for what only unpickling can make.
+    """Reads a file or a folder of weights: an array or a tensor, or dicts and lists whose leaves are such. A
+    `.npy` is mapped into memory. `Unread` stands for objects that only unpickling can make.
 
     Raises:
         RepriseError: if there is no such file, or it is damaged or of another kind.
@@ -123,7 +123,7 @@ def content(file: Path, use: Use) -> Any:
 def leaves(
     content: Any, path: tuple[str, ...] = (), around: frozenset[int] = frozenset()
 ) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """The ends of nested dicts and lists, each with the keys and indices that lead to it.
+    """The leaves of nested dicts and lists, each with the keys and indices that lead to it.
 
     Args:
         around: identities of the dicts and lists around the content, which are not entered again.
@@ -141,7 +141,7 @@ def leaves(
 
 
 def unread(content: Any) -> dict[str, tuple[str, ...]]:
-    """The names of what is not loaded, each with where it is first."""
+    """The names of objects that are not loaded, each with the path to the first."""
     found: dict[str, tuple[str, ...]] = {}
     for path, value in leaves(content):
         if isinstance(value, Unread) or (isinstance(value, type) and issubclass(value, Unread)):
@@ -150,8 +150,7 @@ def unread(content: Any) -> dict[str, tuple[str, ...]]:
 
 
 def not_loaded(file: Path, content: Any, use: Use) -> RepriseError | None:
-    """The refusal of a file with objects that are not loaded, for one in which nothing else was found; None
-    where all is loaded."""
+    """The error for a file in which only objects that are not loaded were found; None where all is loaded."""
     found = unread(content)
     if not found:
         return None
@@ -165,7 +164,7 @@ def not_loaded(file: Path, content: Any, use: Use) -> RepriseError | None:
 
 
 def missing(file: Path) -> RepriseError:
-    """The refusal of what is no file."""
+    """The error for a path that is no file."""
     if file.is_dir():
         return RepriseError(f"{file}: a folder; expected a file")
     return RepriseError(f"{file}: no such file in {file.absolute().parent}")

@@ -21,8 +21,8 @@ from reprise.evidence.comparison import COLLAPSED
 from reprise.evidence.statistics import LEVEL, quantile
 
 Scale = Literal["plain", "rank", "entropy"]
-"""What makes values of networks of other dimensions comparable: `rank` is divided by the highest rank that is
-possible, `entropy` by its logarithm."""
+"""Divisor that makes values of networks of different dimensions comparable: `rank`, the highest possible
+rank; `entropy`, its logarithm; `plain`, 1."""
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,8 @@ class Tokens(nn.Module):
 
 
 def is_model(name: str) -> bool:
-    """Whether it names a model, `path/model.py:build` or `torchvision:resnet18`, rather than a file."""
+    """Tells if a name stands for a model, `path/model.py:build` or `torchvision:resnet18`, rather than a
+    file."""
     before, _, _ = name.rpartition(":")
     return before.endswith(".py") or before in LIBRARIES or name.endswith(".py")
 

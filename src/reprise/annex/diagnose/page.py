@@ -28,7 +28,7 @@ DISTRIBUTION = "reprise-ssl"
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What there is to show.
+    """Diagnosis of representations or embeddings.
 
     Attributes:
         title: names of the files, or of the model and the images.

@@ -1,4 +1,4 @@
-"""What the diagnostics are of networks that Reprise trained itself, so that a number can be read.
+"""Reference values by which diagnostics are read, from networks that Reprise trained itself.
 
 `python -m reprise.annex.diagnose.reference FILE --seeds 3` trains four published objectives on rendered
 textures, and beside them untrained networks and one that collapses on purpose, because its loss only pulls
@@ -45,7 +45,7 @@ PILOT_STEPS = 200
 """A pilot at each rate, of `PILOT_SEED`, chooses an objective's learning rate: the best accuracy of nearest
 neighbours on a random fifth of the training images; among equals, the lowest rate."""
 RATE = 0.1
-"""Of the network that collapses on purpose: VICReg without the terms that prevent collapse."""
+"""Learning rate of the network that collapses on purpose: VICReg without the terms that prevent collapse."""
 STATES = ("trained", "untrained", "collapsed on purpose")
 
 
@@ -118,7 +118,7 @@ def reference() -> pd.DataFrame:
 
 
 def provenance() -> list[str]:
-    """How the shipped table was made, line by line."""
+    """Provenance of the shipped table, line by line."""
     return [line.removeprefix("# ") for line in _text().splitlines() if line.startswith("#")]
 
 

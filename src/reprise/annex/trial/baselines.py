@@ -43,7 +43,7 @@ def baselines() -> dict[str, pd.DataFrame]:
 
 
 def provenance() -> list[str]:
-    """How the networks were made, line by line."""
+    """Provenance of the networks, line by line."""
     return [line.removeprefix("# ") for line in _text().splitlines() if line.startswith("#")]
 
 

@@ -23,7 +23,7 @@ from reprise.errors import RepriseError
 
 ARTIFACTS = ("ours/representations", "ours/embeddings", "ours/toy_models")
 SECONDS = 120.0
-"""Of one core, for the networks of a loss."""
+"""Seconds on one core for the networks of a loss."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,16 @@ class Standings:
 
     @property
     def learning_rate(self) -> float:
-        """The best in pilots."""
+        """Learning rate of the loss's networks on images, the best in pilots."""
         return float(self._on_images["learning_rate"].iloc[0])
 
     def gain(self, objective: str) -> float:
-        """As `ranking.gain`, on `DATA_SET`."""
+        """Gain of an objective on `DATA_SET` (`ranking.gain`)."""
         return gain(self.tables, DATA_SET, objective, FIRST)
 
     @property
     def has_learned(self) -> bool:
-        """Whether it is ranked."""
+        """Tells if the loss is ranked."""
         return has_learned(self.tables, DATA_SET, self.loss, FIRST)
 
     @cached_property
@@ -73,7 +73,7 @@ class Standings:
 
     @property
     def verdicts(self) -> dict[str, CollapseState]:
-        """Whether the networks collapsed, by layer: of all seeds the worst."""
+        """Verdict on collapse by layer, the worst of all seeds."""
         dims = dict(zip(LAYERS, (self.params.encoder.dim, self.params.dim), strict=True))
         verdicts: dict[str, list[CollapseState]] = {layer: [] for layer in LAYERS}
         for (layer, _), rows in self._on_images.groupby(["layer", "seed"]):

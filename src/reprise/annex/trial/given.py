@@ -171,8 +171,8 @@ def _own(written: str | Loss, folder: Path) -> Given:
 
 
 def _is_function(file: Path, name: str) -> bool:
-    """Whether a file defines a function of this name. One that is missing or no Python does: the loss's trial
-    says so."""
+    """Tells if a file defines a function of this name; true for a file that is missing or not Python, which
+    the loss's trial reports."""
     try:
         body = ast.parse(file.read_bytes()).body
     except (OSError, SyntaxError, ValueError):
@@ -195,7 +195,7 @@ def _values(written: str, arguments: str) -> dict[str, Any]:
 
 
 def _label(loss: Loss) -> str:
-    """What a function, partial or module is called."""
+    """Label of a function, partial or module."""
     if isinstance(loss, partial):
         named = [f"{key}={value!r}" for key, value in loss.keywords.items()]
         return f"{_label(loss.func)}({', '.join([*map(repr, loss.args), *named])})"

@@ -28,7 +28,7 @@ RANGES = {measure.name: (measure.scale, measure.range) for measure in MEASURES}
 
 
 class Rank(NamedTuple):
-    """What a diagnostic says of a loss.
+    """Mean and rank of a loss by a diagnostic.
 
     Attributes:
         mean: over seeds.
@@ -61,15 +61,14 @@ class Trial:
 
     @cached_property
     def ranks(self) -> dict[str, dict[str, Rank]]:
-        """For each layer, what each diagnostic says of the loss."""
+        """Ranks of the loss, by layer and diagnostic."""
         if self.comparison is None:
             return {}
         return {layer: _ranks(self.comparison, layer) for layer in LAYERS}
 
     @cached_property
     def means(self) -> dict[str, pd.DataFrame]:
-        """For each layer, one row per diagnostic and one column per objective, the loss first: means over
-        seeds."""
+        """Means over seeds, by layer: one row per diagnostic, one column per objective, the loss first."""
         if self.comparison is None:
             return {}
         labels = {self.comparison.loss: self.label, UNTRAINED: UNTRAINED}
@@ -90,12 +89,12 @@ class Trial:
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know of the losses."""
+        """Notes on the losses, a sentence each."""
         return [f"{each.note}." for each in self.given if each.note]
 
 
 def evidence(comparison: Standings) -> str:
-    """Whether the loss is ranked, and why."""
+    """Says if the loss is ranked, and why."""
     gain = comparison.gain(comparison.loss)
     if math.isnan(gain):
         return "not ranked: a network diverged"
@@ -106,7 +105,7 @@ def evidence(comparison: Standings) -> str:
 
 
 def setting(comparison: Standings) -> str:
-    """How the networks were trained, in a sentence."""
+    """Settings of the networks' training, in words."""
     params = comparison.params
     return (
         f"{params.seeds} networks on {DATA_SET}, {params.steps} steps, at learning rate "
@@ -122,8 +121,7 @@ def left_out(comparison: Standings) -> dict[str, float]:
 
 
 def dimensions(comparison: Standings, label: str) -> str:
-    """How many dimensions the embeddings of the loss and of the baselines that are shown have, in a
-    sentence."""
+    """Dimensions of the embeddings of the loss and of the baselines that are shown, in words."""
     names = {comparison.params.dim: [label]}
     for each in map(method, comparison.shown.methods):
         names.setdefault(each.dim or comparison.params.encoder.dim, []).append(each.name)
@@ -132,7 +130,7 @@ def dimensions(comparison: Standings, label: str) -> str:
 
 
 def budget(comparison: Standings) -> str:
-    """Why some baselines did not learn, in a sentence."""
+    """Explains why some baselines did not learn."""
     params = comparison.params
     epochs = params.steps * params.batch / params.images
     return (

@@ -32,7 +32,7 @@ TOY_LOSSES: Mapping[str, objectives.Objective] = {
     "esser-contrastive": toys.contrastive,
     "esser-non-contrastive": toys.non_contrastive,
 }
-"""Those of `lineup.TOYS`."""
+"""The losses of `lineup.TOYS`."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

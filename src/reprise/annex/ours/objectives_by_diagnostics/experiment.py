@@ -32,7 +32,8 @@ Rate = Annotated[float, Field(gt=0)]
 Toy = Literal["linear", "relu"]
 
 STEP_SECONDS, MEASURED_SECONDS, TOY_STEP_SECONDS = 0.002, 1.2, 0.002
-"""Of one core: what a step costs besides its products, and what measuring a network does."""
+"""Seconds on one core: of a step besides its products, of measuring a network, and of a toy network's
+step."""
 
 
 class Params(Seeded, TakesLosses):
@@ -189,7 +190,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
+    """Resources of a task."""
     if isinstance(task, ToyRun):
         toy_steps = params.toy_steps * (1 + len(params.toy_rates) / 2)
         return Resources((toy_steps * TOY_STEP_SECONDS + params.seeds * MEASURED_SECONDS / 4) / 60)

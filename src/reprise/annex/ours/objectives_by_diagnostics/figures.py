@@ -213,8 +213,8 @@ def _ranked(
 
 
 def _changes(tables: Tables, task: str, params: Params, names: list[str]) -> HeatMap:
-    """What the other setting changes on a task, of the objectives of which both learned; if none did, of all,
-    in grey."""
+    """Heat map of the change from the first setting to the other on a task, a row an objective that learned
+    in both; all objectives, in grey, if none did."""
     first = standing(tables, task, "representation", list(params.methods), column="estimate")
     other = standing(tables, task, "representation", names, place=OTHER, column="estimate")
     learned = [name for name in names if name in first.learned and has_learned(tables, task, name, OTHER)]
@@ -298,14 +298,14 @@ def _heat(axes: Axes, heat_map: HeatMap, palette: str) -> None:
 
 
 def _title(heat_map: HeatMap) -> str:
-    """The task, and what has no row."""
+    """Title of a heat map: the task, and the objectives without a row."""
     task = {"linear": "two linear layers", "relu": "two layers with ReLU"}.get(heat_map.task, heat_map.task)
     names, why = heat_map.unranked
     return "\n".join([task, *wrap(f"{why}: {'; '.join(names)}" if names else "", LISTED)])
 
 
 def _number(value: float, sign: str = "") -> str:
-    """At most five characters; `-` for what is not a number."""
+    """A number in at most five characters; `-` for NaN."""
     if np.isnan(value):
         return "-"
     if np.isinf(value):
@@ -321,14 +321,14 @@ def _number(value: float, sign: str = "") -> str:
 
 
 def _separable(each: Standing, diagnostic: str) -> float:
-    """% of the pairs of objectives that learned."""
+    """Separable pairs among the objectives that learned, in %."""
     signs = each.signs[diagnostic].to_numpy()
     pairs = signs[np.triu_indices(len(signs), 1)]
     return round(float(100 * np.abs(pairs).mean()), 1) if len(pairs) else np.nan
 
 
 def _agreement(one: Standing, another: Standing, diagnostic: str) -> dict[str, float]:
-    """Whether the order on one data set is that on another."""
+    """Agreement of two data sets on the order of the objectives by a diagnostic."""
     shared = [name for name in one.learned if name in another.learned]
     means = [each.by_seed(diagnostic).mean()[shared].rank() for each in (one, another)]
     signs = [each.signs[diagnostic].loc[shared, shared].to_numpy() for each in (one, another)]

@@ -38,7 +38,7 @@ Family = Literal[
 FIRST: Literal["first"] = "first"
 OTHER: Literal["other"] = "other"
 Place = Literal["first", "other"]
-"""Which of an objective's two settings."""
+"""One of an objective's two settings."""
 UNTRAINED = "untrained"
 
 
@@ -61,12 +61,12 @@ class Method:
 
     @property
     def is_stateless(self) -> bool:
-        """Whether it is a loss of two views' embeddings, which toy networks can descend on."""
+        """Tells if the objective is a loss of two views' embeddings, which toy networks can descend on."""
         return isinstance(self.objective, OfEmbeddings)
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The settings that it has."""
+        """The settings of the objective."""
         return (FIRST, OTHER) if self.other else (FIRST,)
 
     def at(self, place: Place) -> Objective:
@@ -75,7 +75,7 @@ class Method:
         return self.objective if place == FIRST else replaced(self.objective, self.other)
 
     def label(self, place: Place) -> str:
-        """Its name with the hyperparameter that differs."""
+        """The name with the hyperparameter that differs between settings."""
         values = [f"{SYMBOLS[name]} {getattr(self.at(place), name):g}" for name in self.other]
         return ", ".join([self.name, *values])
 
@@ -89,7 +89,7 @@ SYMBOLS = {
     "off_diagonal_weight": "λ",
     "attraction": "α",
 }
-"""Of hyperparameters, in labels."""
+"""Symbols of hyperparameters, in labels."""
 
 
 def _at(kind: ContrastiveKind, temperature: float) -> Contrastive:
@@ -171,7 +171,7 @@ TOYS: dict[str, Method] = {
 }
 """Losses of toy networks alone: their layers must stay orthonormal."""
 DIM = METHODS["frossl"].dim
-"""Of the embeddings of another loss."""
+"""Dimension of the embeddings of another loss."""
 
 
 def method(key: str) -> Method:

@@ -18,7 +18,7 @@ from reprise.plotting.style import drawable
 
 PROBE = "linear probe"
 NOT_COMPARED = "most frequent class"
-"""It depends on the labels alone."""
+"""Diagnostic that is not compared, as it depends on the labels alone."""
 LOGARITHMIC = "condition number"
 LARGEST = -np.log(np.finfo(float).eps) / 2
 """Logarithm of an infinite condition number: beyond it, double precision does not tell the smallest singular
@@ -47,24 +47,24 @@ class Standing:
 
     @cached_property
     def means(self) -> pd.DataFrame:
-        """Over seeds, [objective, diagnostic]; NaN where a seed has no number."""
+        """Means over seeds, [objective, diagnostic]; NaN where a seed has no number."""
         return self.values.groupby(level="objective", sort=False).agg(mean)
 
     def by_seed(self, diagnostic: str) -> pd.DataFrame:
-        """The numbers that are compared, [seed, objective], of those that learned; of a condition number its
+        """The compared numbers of the objectives that learned, [seed, objective]; of a condition number its
         logarithm."""
         wide = self.values[diagnostic].unstack("objective")[list(self.learned)]
         return wide.apply(np.log).clip(upper=LARGEST) if diagnostic == LOGARITHMIC else wide
 
     @cached_property
     def signs(self) -> dict[str, pd.DataFrame]:
-        """Of each diagnostic, which pairs are separable and in which order (`separability`)."""
+        """Separable pairs of objectives and their order, by diagnostic (`separability`)."""
         return {name: separable(self.by_seed(name)) for name in self.diagnostics}
 
     @cached_property
     def positions(self) -> pd.DataFrame:
-        """From 0, the largest mean, to 1, the smallest, [objective that learned, diagnostic]; NaN without a
-        number."""
+        """Positions from 0, the largest mean, to 1, the smallest, [objective that learned, diagnostic]; NaN
+        without a number."""
         ranks = pd.DataFrame(
             {name: self.by_seed(name).mean(skipna=False).rank(ascending=False) for name in self.signs}
         )
@@ -82,11 +82,11 @@ class Standing:
         return rank_intervals(self.signs[diagnostic])
 
     def mean(self, objective: str, diagnostic: str) -> float:
-        """Of `means`."""
+        """An objective's mean over seeds, from `means`."""
         return float(self.means[diagnostic].to_dict()[objective])
 
     def interval(self, objective: str, diagnostic: str) -> Interval:
-        """Of the mean over seeds."""
+        """Interval of an objective's mean over seeds."""
         values = self.values[diagnostic]
         return mean_interval(values[values.index.get_level_values("objective") == objective])
 
@@ -139,8 +139,8 @@ def gain(tables: Tables, task: str, objective: str, place: Place) -> float:
 
 
 def has_learned(tables: Tables, task: str, objective: str, place: Place) -> bool:
-    """Whether an objective's networks are evidence: on images they gain `LEARNED` points; toy networks, whose
-    inputs tell their classes already, need not have diverged."""
+    """Tells if an objective's networks are evidence: on images they gain `LEARNED` points; as toy networks,
+    whose inputs tell their classes already, they do not diverge."""
     if is_on_images(task):
         return bool(gain(tables, task, objective, place) >= LEARNED)
     rows = tables["diagnostics"]
@@ -150,5 +150,5 @@ def has_learned(tables: Tables, task: str, objective: str, place: Place) -> bool
 
 
 def is_on_images(task: str) -> bool:
-    """Whether a task is a data set of images, not a toy network."""
+    """Tells if a task is a data set of images, not a toy network."""
     return task not in ("linear", "relu")
