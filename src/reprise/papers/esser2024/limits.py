@@ -1,4 +1,4 @@
-"""Whether two limits agree, as precisely as they can be measured."""
+"""Agreement of two limits, as precisely as they can be measured."""
 
 import pandas as pd
 
@@ -7,11 +7,11 @@ from reprise.evidence.measures import applied
 
 
 def beyond(distance: Measure, *resolutions: Measure) -> Measure:
-    """Measures how much further apart two limits are than can be told, a number a run, in units of the
-    limit's size.
+    """Excess of the distance of two limits over their resolution, a number a run, in units of the limit's
+    size.
 
-    A run that is too coarse to show that they agree gives no number, unless another run shows that they do
-    not.
+    A run that is too coarse to show that the limits agree gives no number, unless another run shows that they
+    do not.
 
     Args:
         resolutions: by how much a limit may be off: what still moves, or an integrator's error.

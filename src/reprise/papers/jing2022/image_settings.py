@@ -1,5 +1,5 @@
-"""Shared by the image experiments: the settings of a training, the networks compared, their specs and what
-they need. Imports no torch."""
+"""Settings of a training, the networks compared, their specs and resources, shared by the image experiments.
+Imports no torch."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -157,7 +157,7 @@ def augmentation(training: Training) -> Recipe:
 
 
 def needs(params: Training, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
+    """Resources of a task."""
     return grid.needs(params, task)
 
 

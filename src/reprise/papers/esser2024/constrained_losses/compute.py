@@ -29,7 +29,8 @@ def frobenius(w: Float[Tensor, "*run h k"]) -> tuple[Float[Tensor, "*run"], Floa
 
 
 def spectral(w: Float[Tensor, "*run h k"]) -> tuple[Float[Tensor, "*run"], Float[Tensor, "*run k k"]]:
-    """P is the projector on the first right singular vector, by the eigenvalues of Wᵀ W."""
+    """The squared spectral norm, and P, the projector on the first right singular vector, by the eigenvalues
+    of Wᵀ W."""
     gram = w.mT @ w
     if w.shape[-1] == 1:
         return gram[..., 0, 0], torch.ones_like(gram)
@@ -134,7 +135,7 @@ class Moment:
 
     @property
     def finite(self) -> Bool[Tensor, " run"]:
-        """Whether each run has not diverged."""
+        """Tells which runs have not diverged."""
         return self.loss.isfinite()
 
 
@@ -320,7 +321,7 @@ def _alignment(
 
 
 def _range(losses: list[Float[Tensor, " run"]]) -> Float[Tensor, " run"]:
-    """Largest less smallest; NaN once a run has diverged."""
+    """Range of a run's losses, the largest less the smallest; NaN once the run has diverged."""
     values = torch.stack(losses)
     return values.amax(0) - values.amin(0)
 

@@ -37,7 +37,7 @@ def accuracy(z: int, method: str) -> Measure:
 
 
 def ode_accuracy(z: int, activation: str) -> Measure:
-    """The ODE's, on the seeds on which the nonlinear network was trained."""
+    """Accuracy of the ODE, in percent, on the seeds on which the nonlinear network was trained."""
     return lambda tables: accuracy(z, "printed")(tables)[accuracy(z, activation)(tables).index]
 
 
@@ -51,7 +51,7 @@ def has_learned(z: int) -> Measure:
 
 
 def times_as_long(table: str, training: str) -> Measure:
-    """How many times as long training takes as the ODE: the geometric mean over widths, by repeat."""
+    """Ratio of the time of training to that of the ODE: the geometric mean over widths, by repeat."""
 
     def measure(tables: Tables) -> pd.Series:
         slow, fast = (
@@ -64,12 +64,12 @@ def times_as_long(table: str, training: str) -> Measure:
 
 
 def _geometric_mean(values: pd.Series) -> float:
-    """NaN where one of them is."""
+    """Geometric mean; NaN where a value is NaN."""
     return float(np.exp(np.log(values.to_numpy()).mean()))
 
 
 def slope(method: str) -> Measure:
-    """Of log seconds over log width among wide nets, by repeat."""
+    """Slope of log seconds against log width among wide nets, by repeat."""
     return lambda tables: slopes(rows(tables["step_seconds"], method=method))
 
 

@@ -112,7 +112,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time was measured in three settings."""
+    """Resources of a task; its time was measured in three settings."""
     if isinstance(task, Pairs):
         return Resources(minutes=0.0025 * params.selection_splits * (params.per_class / 174) ** 2)
     nonlinear = 6 * len(params.activations) * min(params.nonlinear_seeds, params.seeds)

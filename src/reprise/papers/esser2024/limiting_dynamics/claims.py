@@ -1,4 +1,4 @@
-"""What the paper says of Figure 3."""
+"""Claims of Figure 3."""
 
 from reprise.evidence.claim import Cells, Quotation, claim
 from reprise.evidence.comparison import (
@@ -40,7 +40,8 @@ def end(name: str, width: int, method: str) -> Measure:
 
 
 def resolutions(width: int, prefix: str = "") -> list[Measure]:
-    """Of the limits of descent and of (12): what still moves, and Euler's error."""
+    """Resolutions of the limits of descent and of (12): the movement in the last quarter, and Euler's
+    error."""
     names = [("moved", "descent"), ("moved", ODE), ("integration", ODE)]
     return [end(f"{prefix}{name}", width, method) for name, method in names]
 

@@ -15,7 +15,7 @@ WIDTHS = (10, 100, 1000)
 DIMS = (1, 2)
 """Widths that claims read, and embedding dimensions that the figure shows; claims read the first."""
 NAMES = {"samples": "n =", "moons_noise": "moons with noise", "steps": "steps"}
-"""Of the settings that are varied."""
+"""Names of the settings that are varied."""
 
 
 class Params(Seeded):

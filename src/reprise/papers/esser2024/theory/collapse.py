@@ -1,6 +1,6 @@
 """Proposition 1's collapse, and Remarks 2 and 3 on other losses and on a fixed projector.
 
-What needs torch or SciPy is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need torch or SciPy import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from dataclasses import dataclass

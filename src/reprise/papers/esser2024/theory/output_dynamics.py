@@ -1,6 +1,6 @@
 """Theorems 2 and 3, and Eq. 11: the outputs of a linear network under the orthogonal loss (8).
 
-What needs torch is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def constrained(rng: Random, largest: int) -> Weights:
     tried_at=constrained,
 )
 def theorem_2(point: Weights) -> Errors:
-    """Against small steps of (11), whose projection onto the constraints is the nearest point."""
+    """Errors against small steps of (11), whose projection onto the constraints is the nearest point."""
     from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES
 
     velocity = point.descent_velocity
@@ -162,7 +162,7 @@ class OneOutput:
         return {"inputs": len(self.q), "outputs": 1}
 
     def end(self, ode: Velocity, time: float, sign: int = 1) -> Array:
-        """Where an equation leads from the start, or from its opposite."""
+        """The solution of an equation at a time, from the start or from its opposite."""
         from reprise.papers.esser2024.limiting_dynamics.dynamics import flow
 
         return flow(ode, sign * self.q, self.values, np.array([time]))[-1]
@@ -218,7 +218,7 @@ def square(rng: Random, largest: int) -> Weights:
     tried_at=square,
 )
 def positive_eigenvalues(point: Weights) -> Errors:
-    """As printed by descent, because the equations preserve |q| = 1 only in exact arithmetic."""
+    """The printed error is by descent, because the equations preserve |q| = 1 only in exact arithmetic."""
     from reprise.papers.esser2024.limiting_dynamics.dynamics import ODES
 
     w1, w2 = point.after(0.1 / point.eigenvalues.max(), steps=100)
@@ -255,7 +255,7 @@ def negative_smallest(rng: Random, largest: int) -> OneOutput:
     tried_at=negative_smallest,
 )
 def negative_eigenvalue(point: OneOutput) -> Errors:
-    """From a start and its opposite. The decoy is the next eigenvector."""
+    """Errors from a start and its opposite. The decoy is the next eigenvector."""
     from reprise.papers.esser2024.limiting_dynamics.dynamics import printed
 
     def error(index: int) -> float:

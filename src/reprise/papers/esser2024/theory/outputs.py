@@ -1,6 +1,6 @@
 """Section 2: the outputs' motion under gradient flow, and its decoupling (Lemma 1 to Proposition 1).
 
-What needs torch is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from __future__ import annotations

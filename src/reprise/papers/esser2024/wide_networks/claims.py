@@ -1,4 +1,4 @@
-"""What Section 2 and the abstract say of wide networks."""
+"""Claims of Section 2 and the abstract about wide networks."""
 
 from itertools import product
 

@@ -28,7 +28,7 @@ from reprise.papers.esser2024.wide_networks.experiment import (
 from reprise.training.replicas import sgd
 
 Outputs = Float[Tensor, "seed point z"]
-"""Of the anchors, then the positives, then the negatives."""
+"""Outputs of the anchors, then the positives, then the negatives."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

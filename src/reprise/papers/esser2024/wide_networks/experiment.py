@@ -78,7 +78,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time is a rough estimate."""
+    """Resources of a task; its time is a rough estimate."""
     if isinstance(task, Collapse):
         return Resources(minutes=1.5e-9 * params.seeds * params.steps * params.samples * params.width)
     return Resources(minutes=2e-9 * params.seeds * params.epochs * params.samples * (task.width + 500))

@@ -1,4 +1,4 @@
-"""What the paper says of Figure 2, Theorem 1 and Conjecture 1."""
+"""Claims of Figure 2, Theorem 1 and Conjecture 1."""
 
 import pandas as pd
 
@@ -54,14 +54,15 @@ def fit(source: Source, name: str, **where: object) -> Measure:
 
 
 def slope(activation: str, when: str, name: str = "difference") -> Measure:
-    """Of the outputs' difference from the linear twin's (`relative`: to its norm) against width."""
+    """Slope against width of the outputs' difference from the linear twin's (`relative`: to the twin's
+    norm)."""
     if when == "init":
         return fit("starts", name, activation=activation)
     return fit("differences", name, activation=activation, epoch=last)
 
 
 def slope_of_largest(activation: str) -> Measure:
-    """Of the largest difference over the recorded epochs after the start."""
+    """Slope against width of the largest difference over the recorded epochs after the start."""
 
     def over_epochs(tables: Tables) -> pd.DataFrame:
         looks = rows(tables["differences"], activation=activation)
@@ -72,7 +73,7 @@ def slope_of_largest(activation: str) -> Measure:
 
 
 def slope_of_bound(activation: str) -> Measure:
-    """Of Theorem 1's bound, whatever its K."""
+    """Slope against width of Theorem 1's bound, whatever its K."""
     return fit("bounds", "bound", activation=activation)
 
 
@@ -81,7 +82,7 @@ def _falls(measure: Measure) -> Comparison:
 
 
 def _at_widest(activation: str, factor: float) -> Change:
-    """The widest networks are further from their linear twins, by a factor, or closer."""
+    """Multiplies the distance of the widest networks from their linear twins by a factor."""
     start, columns = ("difference", "relative"), ("difference", "relative", "up_to_sign")
     return together(
         times("starts", start, factor, activation=activation, width=last),

@@ -49,7 +49,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time was measured at several widths."""
+    """Resources of a task; its time was measured at several widths."""
     networks = params.seeds * (1 + len(params.activations))
     return Resources(minutes=networks * params.epochs * (1.2e-4 + 1.2e-6 * task.width) / 60)
 

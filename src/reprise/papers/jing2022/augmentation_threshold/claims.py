@@ -1,4 +1,4 @@
-"""What Section 4 says of strong augmentation."""
+"""Claims of Section 4 about strong augmentation."""
 
 import math
 from dataclasses import replace
@@ -70,9 +70,9 @@ STRONG = (
 
 
 def heading_for(logs: pd.DataFrame) -> pd.Series:
-    """Where logarithms go that are recorded over the steps: at `AHEAD` times the last step, if each falls on
-    at the rate of the last quarter, by which factor this rate slowed since the quarter before, and again in
-    each quarter to come. What does not fall stays.
+    """Extrapolates logarithms from their course over the steps to `AHEAD` times the last step: in each
+    quarter to come the rate of fall slows by the factor by which it slowed in the last quarter. A logarithm
+    that does not fall stays.
 
     Args:
         logs: a row each, a column a step.
@@ -100,7 +100,7 @@ def shares(views: str, amplitude: float) -> Wide:
 
 
 def ends(views: str, amplitude: float) -> Measure:
-    """Where these shares head for."""
+    """Singular values of W as shares of the largest, in the limit (`heading_for`)."""
 
     def measure(tables: Tables) -> pd.Series:
         course = shares(views, amplitude)(tables)

@@ -1,4 +1,4 @@
-"""What the stand-in of the image experiments is good for; ours, not the paper's.
+"""Claims about the stand-in of the image experiments; ours, not the paper's.
 
 The second claim asserts a net that did not learn, so neither requires that it did.
 """

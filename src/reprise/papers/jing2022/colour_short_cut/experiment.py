@@ -83,7 +83,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs, which probes its network before and after training."""
+    """Resources of a task, which probes its network before and after training."""
     images = source(params, task.arm)
     return costs.resources(spec(params, *task), images, probe_settings(params), probes=2)
 

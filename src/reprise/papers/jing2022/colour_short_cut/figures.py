@@ -1,4 +1,4 @@
-"""What a network learns from the stand-in images; the paper has no such figure."""
+"""Figure of learning from the stand-in images; the paper has no such figure."""
 
 import matplotlib.pyplot as plt
 import numpy as np

@@ -1,4 +1,4 @@
-"""What Section 5.4 says of depth and nonlinearity, read from the embeddings' covariance (Eq. 1)."""
+"""Claims of Section 5.4 about depth and nonlinearity, read from the embeddings' covariance (Eq. 1)."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What Figures 6a and 6b can do without where only one of them is drawn."""
+"""Settings that suffice for Figure 6a or Figure 6b alone."""
 
 ALONE: dict[str, dict[str, tuple[int, ...]]] = {
     "fig06a": {"relu_depths": (2,), "isotropic_depths": (4,), "degenerate_depths": (4,)},

@@ -1,6 +1,6 @@
 """Sections 6.2 and 6.3: DirectCLR's loss, and the projectors equivalent to it.
 
-What needs torch is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from dataclasses import dataclass

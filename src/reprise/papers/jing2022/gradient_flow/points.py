@@ -1,6 +1,6 @@
 """Random points, away from zero and from symmetric configurations.
 
-What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need SciPy or torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Appendix A, Lemmas 4 and 5: the motion of a moving matrix's singular values and vectors.
 
-What needs SciPy or torch is imported where it calculates, so that lists of claims do not wait for it.
+Functions that need SciPy or torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Moving:
 
     @cached_property
     def factors_velocity(self) -> tuple[Array, Array, Array]:
-        """Of U, S and V."""
+        """Velocities of U, S and V."""
         from reprise.papers.jing2022.gradient_flow.motion import factors_velocity
 
         return factors_velocity(self.w, self.velocity)

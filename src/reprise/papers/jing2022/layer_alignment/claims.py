@@ -1,4 +1,4 @@
-"""What Section 5 says of alignment and of the singular values' growth."""
+"""Claims of Section 5: alignment and the growth of singular values."""
 
 from collections.abc import Callable
 

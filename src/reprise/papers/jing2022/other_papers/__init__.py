@@ -1,1 +1,1 @@
-"""What three other papers say, tried on the two-layer model of Section 5: observations of ours."""
+"""Observations of ours: statements of three other papers, tried on the two-layer model of Section 5."""

@@ -1,11 +1,12 @@
-"""What other papers say, carried over to the two-layer model of Section 5 and read as an observation of ours.
+"""Observations of ours: statements of other papers, carried over to the two-layer model of Section 5.
 
-Written before the first run, with ten seeds and the margins of all claims (`MARGINS`); each statement
-is the prediction. Remark 3 of esser2024 is about the losses (1) and (2): that outputs end in one dimension
-should not carry over to InfoNCE, which repels pairs as long as they are close. Of ren2023, that negatives
-keep a net balanced should carry over in part: more balanced than without them, but short of the best, as
-singular values grow slowly. Of tian2023, that linear nets have no filters of their own follows here from
-symmetry: the loss and the start are the same after a rotation of the hidden units. ReLU breaks it.
+Written before the first run, with ten seeds and the margins of all claims (`MARGINS`); each statement is the
+prediction. Remark 3 of esser2024, that outputs end in one dimension, is about the losses (1) and (2): it
+should not carry over to InfoNCE, which repels pairs as long as they are close. The statement of ren2023 that
+negatives keep a net balanced should carry over in part: more balanced than without them, but short of the
+best, as singular values grow slowly. The statement of tian2023 that linear nets have no filters of their own
+follows here from symmetry: the loss and the start are the same after a rotation of the hidden units. ReLU
+breaks the symmetry.
 """
 
 from functools import partial
@@ -16,7 +17,7 @@ from reprise.evidence.edits import put, times
 from reprise.evidence.measures import column, last
 
 DIM = 16
-"""Of the model, as Figure 4 has it."""
+"""Dimension of the model, as in Figure 4."""
 
 STABLE_RANK, MATCHING = "stable rank", "matching score"
 SPECIALISED = (

@@ -114,7 +114,7 @@ def _train(params: Params, context: Context, group: Group) -> pd.DataFrame:
 
 
 def chi(w1: Float[Tensor, "*replica hidden in"], signless: bool) -> Float[Tensor, "*replica"]:
-    """How well W1's rows match the axes along which the data vary independently, one receptive field of `in`
-    tokens, on average."""
+    """Matching score χ of W1's rows with the axes along which the data vary independently, as one receptive
+    field of `in` tokens."""
     matched = token_matches(w1.mT[..., None, :, :], absolute=signless)
     return matching_score(matched, torch.ones(matched.shape[-2:], dtype=torch.bool))

@@ -1,4 +1,4 @@
-"""What other papers say, on the two-layer model."""
+"""Figure of other papers' statements on the two-layer model."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What Section 6.1 proposes of the projector."""
+"""Claims of Section 6.1 about the projector."""
 
 import math
 from dataclasses import replace

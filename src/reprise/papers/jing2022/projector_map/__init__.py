@@ -1,2 +1,2 @@
-"""What decides whether a projector prevents collapse: varies one factor at a time around the settings of
+"""Factors that decide if a projector prevents collapse, varied one at a time around the settings of
 `projector_spectra`."""

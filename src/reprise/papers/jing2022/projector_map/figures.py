@@ -25,7 +25,7 @@ STYLES: dict[str, dict[str, Any]] = {
     DIRECTCLR: {"label": "DirectCLR", "marker": "^", "color": colors(4)[3]},
 }
 BESIDE = {WITH: 0.16, WITHOUT: -0.16, DIRECTCLR: 0.16}
-"""How far above its row a network stands."""
+"""Height of a network above its row, in rows."""
 GREY = "0.6"
 POINT = ["factor", "value_of_factor"]
 PER_ROW = 3

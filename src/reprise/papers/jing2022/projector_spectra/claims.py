@@ -48,12 +48,12 @@ OF_THE_TABLE = "the order of two printed numbers, which the text does not compar
 
 
 def accuracy(net: str, part: str = "all", when: str = "accuracy") -> Measure:
-    """A probe's, of the trained net, or of the net before training (`initial`)."""
+    """Accuracy of a probe of the trained net, or of the net before training (`initial`)."""
     return column("probes", when, net=net, part=part)
 
 
 def collapsed_of(net: str, what: str, **where: Any) -> Measure:
-    """How many singular values are collapsed."""
+    """Number of collapsed singular values."""
     return each_seed(collapsed_values, _spectrum(net, what, where))
 
 
@@ -62,7 +62,7 @@ def _spectrum(net: str, what: str, where: Mapping[str, Any]) -> Measure:
 
 
 def learned(*nets: str) -> Measure:
-    """What each net's probe gains (`evidence.learning.gain`) on the experiment's own data set: the labels of
+    """Gain of each net's probe (`evidence.learning.gain`) on the experiment's own data set: the labels of
     photographs, which say of which one a crop is, are no measure of learning."""
     networks = selected("probes", net=nets, part="all")
 
@@ -131,12 +131,12 @@ def without_collapse(net: str, what: str) -> Change:
 
 
 def beyond_the_second(index: pd.Series) -> pd.Series:
-    """Where a singular value is neither the largest nor the next one."""
+    """Tells which singular values are neither the largest nor the next one."""
     return index > index.min() + 1
 
 
 def beyond_the_first(index: pd.Series) -> pd.Series:
-    """Where a singular value is not the largest."""
+    """Tells which singular values are not the largest."""
     return index > index.min()
 
 

@@ -45,13 +45,13 @@ NAMES = {
 SEARCH = Path(__file__).parent / "search.csv"
 """The networks of docs/collapse_search.py: settings by `point`, the first seed of which is the search."""
 PRINTED_DIM = 128
-"""Of the embedding of the paper's Figure 2."""
+"""Dimension of the embedding of the paper's Figure 2."""
 AFTER: dict[str, Any] = {"marker": "o", "ms": 5, "ls": "", "color": colors(2)[0], "lw": 1}
 BELOW = 0.25
-"""How far below their mean single seeds stand, in rows."""
+"""Distance of single seeds below their mean, in rows."""
 SEEDS: dict[str, Any] = {"marker": "o", "ms": 3, "mfc": "none", "mew": 0.6, "ls": "", "color": "0.55"}
 PROJECTORS = {"nonlinear": "2-layer nonlinear projector", "none": "no projector"}
-"""The networks trained with other losses."""
+"""The networks trained with other losses, and their labels."""
 METHOD = """Natural logarithm of the singular values of the covariance of the test images' unit vectors,
     in evaluation mode, divided by the largest. Values below the grey line count as collapsed; their
     number is the mean over seeds. Mean and 95 % interval over seeds, cut at 0. Further panels:
@@ -278,7 +278,7 @@ def _spectra(tables: Tables, params: Params, what: str, names: dict[str, str], w
 
 
 def _legend(axes: Axes) -> None:
-    """Below the panel, since spectra may pass anywhere in it."""
+    """Draws the legend below the panel, since spectra may pass anywhere in it."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2))
 
 
@@ -307,7 +307,7 @@ def _published() -> pd.Series:
 
 
 def _references(probes: pd.DataFrame, params: Params) -> dict[str, float]:
-    """What the accuracies are compared with, in %, by name."""
+    """Reference accuracies, in %, by name."""
     own = probes.iloc[0]
     return {
         "chance": 100 / DATA_SETS[params.data_set].classes,
@@ -328,7 +328,7 @@ def _beside(probes: pd.DataFrame, params: Params, loss: str, projector: str, net
 
 
 def _least_gain(full: pd.DataFrame) -> float:
-    """Of a network's seeds, by probes of its whole representation."""
+    """Smallest gain of a network's seeds, by probes of its whole representation."""
     return gain(full["accuracy"], full["initial"], full).min(skipna=False)
 
 

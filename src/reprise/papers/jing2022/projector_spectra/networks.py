@@ -76,7 +76,7 @@ def _net(
 
 
 def few(nets: tuple[str, ...]) -> tuple[str, ...]:
-    """Those of `OF_SPECTRA` among the networks."""
+    """The given networks that are in `OF_SPECTRA`."""
     return tuple(net for net in OF_SPECTRA if net in nets)
 
 
@@ -86,8 +86,7 @@ def elsewhere(params: Params) -> tuple[str, ...]:
 
 
 def _named(nets: tuple[str, ...]) -> list[tuple[str, Shortcut]]:
-    """The networks before training that they need, and themselves, each with the shortcut around its last
-    block."""
+    """The networks, after the untrained ones that they need, each with the shortcut around its last block."""
     trained: list[tuple[str, Shortcut]] = [
         (net, "none" if net == WITHOUT_SHORTCUT else "identity") for net in nets
     ]

@@ -1,6 +1,6 @@
 """Random data and layers, and their gradients by automatic differentiation.
 
-What needs torch imports it where it calculates, so that lists of claims do not wait for it.
+Functions that need torch import it where they calculate, so that lists of claims do not wait for it.
 """
 
 from __future__ import annotations
