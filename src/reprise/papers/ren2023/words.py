@@ -1,12 +1,12 @@
-"""What captions and statements of several experiments say in the same words."""
+"""Words that captions and statements of several experiments share."""
 
 from reprise.evidence.claim import Quotation
 
 ASSUMED = """Our copy of the paper has lost the values of these settings in conversion; we assume ours, and
     the claims are judged with other plausible ones too."""
-"""In captions."""
+"""Sentence of captions about lost settings."""
 STAGE_NAMES = {1: "Stage 1 (small temperature τ²)", 2: "Stage 2 (large temperature τ²)"}
-"""Of contrastive training, in statements."""
+"""Names of the stages of contrastive training, in statements."""
 
 RECOVERS = Quotation(
     "much more balanced, meaning that [...] can recover all the singular vectors of [...] and [...] and "

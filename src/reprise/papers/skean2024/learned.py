@@ -1,4 +1,4 @@
-"""What the networks have learned, for `Claim.learned`."""
+"""Evidence that networks have learned, for `Claim.learned` and premises."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from reprise.evidence.statistics import mean_interval
 
 
 def gains(probes: pd.DataFrame) -> pd.Series:
-    """`evidence.learning.gain` of each run."""
+    """Gain of each run (`evidence.learning.gain`)."""
     return gain(probes["top1"], probes["start"], probes)
 
 

@@ -133,7 +133,7 @@ ROWS = tuple(key for key, method in METHODS.items() if not method.variant)
 EPOCHS = (3, 10, 30, 50, 100)
 """The epochs of Table 3."""
 EARLY = EPOCHS[:3]
-"""Those in which FroSSL is said to lead."""
+"""Epochs in which FroSSL is said to lead."""
 FIGURE3 = ("simclr", "vicreg", "vicreg-averaged", "barlow-twins", "barlow-twins-b1", "frossl")
 """The methods of Figure 3, plus the other variance weight and the other λ."""
 TOP = 14

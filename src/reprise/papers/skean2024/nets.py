@@ -48,7 +48,7 @@ START = "start"
 
 
 class Budget(NamedTuple):
-    """What an experiment needs from each training, besides the settings.
+    """Length, records and probes of each training, which an experiment adds to the settings.
 
     Attributes:
         trace_every, probe_every: as in `Spec`; a network is trained once for all experiments that agree in
@@ -171,12 +171,13 @@ def own_tasks(params: OneDataSet, names: Sequence[str]) -> list[Task]:
 
 
 def needs(params: Training, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
+    """Resources of a task."""
     return grid.needs(params, task)
 
 
 def references(params: Training, net: Net, *, supervised: bool = False) -> list[Pixels | Supervised]:
-    """What the probes of a network's data sets are compared with."""
+    """References for the probes of a network's data sets: raw pixels and, if asked for, a supervised
+    network."""
     trained = [Supervised(net.spec, labels) for labels in net.probed] if supervised else []
     return [*map(Pixels, net.probed), *trained]
 

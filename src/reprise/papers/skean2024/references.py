@@ -1,5 +1,5 @@
-"""What a linear probe is compared with wherever it is shown: chance, raw pixels, the start and, where it was
-trained, a supervised network."""
+"""References of every linear probe that is shown: chance, raw pixels, the start and, where it was trained, a
+supervised network."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -19,8 +19,8 @@ def reference_lines(axes: Axes, probes: pd.DataFrame) -> None:
 
 
 def references(probes: pd.DataFrame, data_set: str) -> dict[str, pd.Series]:
-    """The accuracies in % on a data set with which its probes are compared, by name: one a seed of the start
-    and of the supervised network, which only Table 2 has, and one of the others."""
+    """Reference accuracies of the probes on a data set, in %, by name: one a seed of the start, and one of
+    each of the others; only Table 2 has the supervised network."""
     ends = rows(probes, data_set=data_set)
     neighbours, linear = (ends[name].iloc[:1] for name in PIXELS)
     every = {

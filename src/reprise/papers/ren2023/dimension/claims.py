@@ -49,7 +49,7 @@ STAGE_1 = Quotation(
 
 
 def at(moment: str, name: str) -> Measure:
-    """A column, a dimension a seed."""
+    """A column of `ends` at a moment, with dimensions in place of seeds."""
     return column("ends", name, by="dim", moment=moment)
 
 
@@ -59,7 +59,7 @@ def share(moment: str) -> Measure:
 
 
 def slope(measure: Measure) -> Measure:
-    """How the logarithm grows with log d, from each dimension to the next."""
+    """Slope of the logarithm against log d, from each dimension to the next."""
 
     def slopes(values: pd.Series) -> pd.Series:
         values = values.sort_index()
@@ -70,8 +70,8 @@ def slope(measure: Measure) -> Measure:
 
 
 def settled(power: float, factor: float) -> Measure:
-    """How far a quantity may be from its limit, when time is doubled until ρ and log κ change by less than
-    the tolerance: a factor times a power of it."""
+    """Largest distance of a quantity from its limit, when time is doubled until ρ and log κ change by less
+    than the tolerance: a factor times a power of the tolerance."""
     return applied(lambda tolerance: factor * tolerance**power, at("stage 2", "tolerance"))
 
 

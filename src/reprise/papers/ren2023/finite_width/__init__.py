@@ -1,1 +1,2 @@
-"""How closely learners of finite width follow the infinite-width dynamics, and descent the gradient flow."""
+"""Distance of learners of finite width from the infinite-width dynamics, and of descent from gradient
+flow."""

@@ -1,4 +1,4 @@
-"""What the paper's lemmas and Appendix D say of finite width, and of descent beside gradient flow."""
+"""Claims of the lemmas and Appendix D about finite width, and about descent beside gradient flow."""
 
 import pandas as pd
 
@@ -87,12 +87,12 @@ def at_end(table: pd.DataFrame, stage: int, loss: str = "contrastive") -> pd.Dat
 
 
 def distance_exponent(stage: int, loss: str) -> Measure:
-    """Of m, in the distance from the limit at the end of a stage."""
+    """Exponent of m in the distance from the limit at the end of a stage."""
     return lambda tables: log_log_slope(largest_over_time(at_end(tables["widths"], stage, loss), "width"))
 
 
 def cosine_exponent(stage: int, name: str) -> Measure:
-    """Of m, in the largest cosine over a stage."""
+    """Exponent of m in the largest cosine over a stage."""
     return lambda tables: log_log_slope(largest_over_time(in_stage(tables["widths"], stage), "width", name))
 
 
@@ -109,7 +109,7 @@ def growth(name: str) -> Measure:
 
 
 def descent_exponent(table: str, by: str) -> Measure:
-    """Of the step or batch size, in the largest distance over both stages."""
+    """Exponent of the step or batch size in the largest distance over both stages."""
     return lambda tables: log_log_slope(largest_over_time(tables[table], by))
 
 

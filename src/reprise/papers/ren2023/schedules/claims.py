@@ -13,7 +13,7 @@ from reprise.papers.ren2023.schedules.experiment import SCHEDULE, Params, words
 from reprise.papers.ren2023.spectra import EVERY_SPECTRUM
 
 GRID = {name: Params.model_fields[name].default for name in SCHEDULE}
-"""A run with fewer schedules has no observations of the others."""
+"""Values of each setting of a schedule; a run with fewer schedules has no observations of the others."""
 BALANCED = 1 - MARGINS["singular value"]
 """A balance score from this share of r on counts as r."""
 SLOWEST_POWER = 10.0
@@ -31,7 +31,7 @@ LINEAR = Quotation(
 
 
 def ends(schedule: str) -> Measure:
-    """In every case, the balance score as a share of r; 0 where the learners are not aligned."""
+    """The balance score as a share of r, in every case; 0 where the learners are not aligned."""
 
     return lambda tables: _balances(tables).get(schedule, pd.Series(dtype=float))
 
@@ -44,7 +44,7 @@ def _balances(tables: Tables) -> dict[str, pd.Series]:
 
 
 def growth(spectrum: str, noise: bool) -> Measure:
-    """How many times as long the last power of ten takes as the one before it."""
+    """Ratio of the steps of the last power of ten to those of the one before it."""
 
     def measure(tables: Tables) -> pd.Series:
         steps = rows(tables["decay"], spectrum=spectrum, noise=noise).sort_values("decade")["steps"]

@@ -12,7 +12,7 @@ from reprise.contract.settings import Settings, lost, ours
 from reprise.papers.ren2023.variations import variations
 
 SCHEDULE = ("stage1_tau2", "stage1_steps", "stage2_tau2", "stage2_steps")
-"""What the theorem leaves to choose."""
+"""Settings that the theorem leaves to choose."""
 
 
 class Params(Settings):

@@ -1,4 +1,4 @@
-"""Where in the region of schedules Theorem 4.3 (b) holds; the paper has no such figure."""
+"""Figure of the schedules at which Theorem 4.3 (b) holds; the paper has no such figure."""
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure

@@ -41,7 +41,7 @@ def both_stages(tau2: float) -> Measure:
 
 
 power = applied(log_log_slope, wide("stage1", "distance", "tau2", tau2=lambda tau2: tau2 <= SMALL))
-"""Of τ² in the distance, by least squares over small τ²."""
+"""Exponent of τ² in the distance, by least squares over small τ²."""
 
 
 @claim(

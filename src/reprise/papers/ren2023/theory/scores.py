@@ -118,7 +118,7 @@ class Aligned:
         return self.learners.sizes
 
     def violation(self, rank: int, condition: float) -> float:
-        """By how much the stable rank is under rank / κ⁴, or in its other reading under rank / κ², beside
+        """Shortfall of the stable rank below rank / κ⁴, or in its other reading below rank / κ², relative to
         r."""
         spare = np.array(stable_ranks(covariance(outputs(self.learners)[0])))
         spare -= rank / condition ** np.array([4, 2])
@@ -214,7 +214,7 @@ def alignment_by_condition(point: Sufficient) -> Errors:
 
 
 def _allowance(learners: Learners) -> float:
-    """What difference and noise can add to a distance, as a share of what is allowed."""
+    """Largest addition of difference and noise to a distance, as a share of the allowed one."""
     r, noises = learners.signals, learners.dim - learners.signals
     f_a, f_b = (
         modality.maps.numpy() / float(learners.norm(modality, modality.w))

@@ -17,9 +17,9 @@ from reprise.evidence.measures import applied, column, course, each_seed, intern
 from reprise.papers.ren2023.words import RECOVERS, STAGE_NAMES
 
 When = Literal["start", "aligned", "stage 1", "rest", "end"]
-"""Before the first step; at the first measurement of Stage 1 at which the modalities are aligned; at the end
-of Stage 1; at the end of Stage 2, if the condition number rests by then; at the end of Stage 2, if it does
-not, too."""
+"""Moment of a run: before the first step; the first measurement of Stage 1 at which the modalities are
+aligned; the end of Stage 1; the end of Stage 2, if the condition number rests by then; the end of Stage 2, at
+rest or not."""
 
 CELLS = {
     "linear spectrum": {"spectrum": "linear", "noise": True},
@@ -37,7 +37,7 @@ last value. If it falls as 1/t, or faster, no more than that is still to come: h
 
 
 SPANS: dict[int, tuple[When, When]] = {1: ("start", "stage 1"), 2: ("stage 1", "rest")}
-"""Where each stage starts and ends."""
+"""Start and end of each stage."""
 
 
 @interned
@@ -80,15 +80,16 @@ AT_REST = (
 
 SIGNALS = each_seed("first", column("trajectory", "signals"))
 SHARED = applied(lambda signals: 0.5 ** (signals + 1), SIGNALS)
-"""Half the share of negatives that have the anchor's z. Of aligned learners these leave the score open: it is
-1 - 2^-r where they are as far off as the positive, as in the limit, and higher where noise decides."""
+"""Half the share of negatives that have the anchor's z. Such negatives leave the score of aligned learners
+open: it is 1 - 2^-r where they are as far off as the positive, as in the limit, and higher where noise
+decides."""
 CEILING = applied(lambda shared: 1 - shared, SHARED)
 SAMPLING = applied(
     lambda shared, pairs: shared + 2 * np.sqrt(shared / pairs),
     SHARED,
     each_seed("first", column("trajectory", "fresh_pairs")),
 )
-"""Resolution of a score: the share that these negatives leave open, and two standard errors."""
+"""Resolution of a score: the share that negatives with the anchor's z leave open, and two standard errors."""
 
 
 def high_score(cell: str, when: When, loss: str = "contrastive") -> Comparison:

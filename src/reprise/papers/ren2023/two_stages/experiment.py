@@ -14,7 +14,7 @@ from reprise.contract.settings import Seeded, lost, ours, replaced
 from reprise.papers.ren2023.variations import variations
 
 LONG = 50
-"""How many times as long Stage 2 is at infinite width, where steps cost nothing: it then comes to rest with
+"""Factor by which Stage 2 is longer at infinite width, where steps cost nothing: it then comes to rest with
 other values of the settings, too."""
 
 
@@ -83,7 +83,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time was measured at the default settings."""
+    """Resources of a task; its time was measured at the default settings."""
     minutes = 0.01 if params.width == "infinite" else 5e-7 * params.steps * params.batch_size
     return Resources(minutes=minutes)
 

@@ -1,4 +1,4 @@
-"""What the abstract, Section 6 and Figure 2 say of the heads during and after training.
+"""Claims of the abstract, Section 6 and Figure 2 about the heads during and after training.
 
 A comparison is evidence only if the heads learned. Contrastive ones must name categories: their zero-shot
 accuracy is held against random heads, and must exceed the other baselines but one. Those without negatives
@@ -20,11 +20,11 @@ from reprise.evidence.measures import applied, column, interned, last, once, row
 from reprise.papers.ren2023.zero_shot.experiment import LOSSES, MODALITIES
 
 BASELINES = ("most frequent label", "frozen features")
-"""What contrastive heads must beat, beside random heads. The linear map is trained on the same pairs: it is
-compared, and not required."""
+"""Baselines that contrastive heads must beat, beside random heads. The linear map, which is trained on the
+same pairs, is compared, and not required."""
 
 Step = int | Callable[[pd.Series], pd.Series]
-"""Where the course of the heads is read: at 0, as random heads, or at the `last` step."""
+"""Step at which the course of the heads is read: 0, for random heads, or the `last`."""
 
 
 @interned
@@ -67,7 +67,7 @@ def log_peak(loss: str, column: str) -> Measure:
 
 @once
 def with_negatives(tables: Tables) -> pd.Series:
-    """By how many percentage points contrastive heads name categories better than random heads, or than the
+    """Lead of contrastive heads in zero-shot accuracy, in percentage points, over random heads, or over the
     best other baseline where that is not beaten."""
     accuracy = at("accuracy", "contrastive")(tables)
     random = accuracy - at("accuracy", "contrastive", 0)(tables)
@@ -78,8 +78,8 @@ def with_negatives(tables: Tables) -> pd.Series:
 
 
 def gain(tables: Tables) -> pd.Series:
-    """Of either loss, seed by seed, in percentage points from random heads: `with_negatives`, and of the
-    alignment score without them."""
+    """Gains over random heads of both losses, seed by seed, in percentage points: `with_negatives`, and
+    without negatives that of the alignment score."""
     aligned = at("alignment", "non-contrastive")(tables)
     without = 100 * (aligned - at("alignment", "non-contrastive", 0)(tables))
     return pd.concat([with_negatives(tables), without], ignore_index=True)

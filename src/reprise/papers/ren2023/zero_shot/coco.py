@@ -34,7 +34,7 @@ from reprise.errors import RepriseError
 from reprise.papers.ren2023.zero_shot import extras
 
 Fields = Mapping[str, type]
-"""What is read of an entry of an annotation file, and the type that it must have."""
+"""Fields that are read of an entry of an annotation file, each with its type."""
 IMAGE: Fields = {"id": int, "file_name": str}
 KINDS: Mapping[str, Mapping[str, Fields]] = {
     "captions": {"images": IMAGE, "annotations": {"id": int, "image_id": int, "caption": str}},
@@ -171,7 +171,7 @@ def _annotations(file: Path, lists: Mapping[str, Fields]) -> Any:
 
 
 def _problem(entry: Any, fields: Fields, ids: set[int]) -> str:
-    """What is wrong with an entry of an annotation file; empty if nothing is.
+    """The fault of an entry of an annotation file, in words; empty if there is none.
 
     Args:
         ids: of the entries before it.

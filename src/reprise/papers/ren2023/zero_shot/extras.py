@@ -4,7 +4,7 @@ import importlib.util
 
 
 def missing(package: str, extra: str) -> list[str]:
-    """How to install a package, if it is missing.
+    """A missing package with the command that installs it; empty if the package is installed.
 
     Args:
         extra: the extra in pyproject.toml that contains it.

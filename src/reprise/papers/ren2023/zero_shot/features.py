@@ -38,8 +38,8 @@ class Kept(NamedTuple):
 def cached_tensors(
     root: Path, kind: str, key: str, what: str, make: Callable[[], Mapping[str, Tensor]]
 ) -> Kept:
-    """The tensors that `make` computes, `kept` in the cache of the checkout `root`; both ways they are those
-    of the file.
+    """The tensors that `make` computes, kept in the cache of the checkout `root`: computed now or before,
+    they are read from the file.
 
     Raises:
         RepriseError: when the cache cannot be written.
@@ -59,15 +59,15 @@ def features(
     encode: Callable[[range], Float[Tensor, "item features"]],
     what: str,
 ) -> Float[Tensor, "item features"]:
-    """What an encoder makes of the items, shard by shard: those that the disk holds are not computed. How
-    many these were is printed on stderr.
+    """Features of the items by an encoder, shard by shard; shards on disk are not computed again. Prints the
+    numbers of shards found and computed on stderr.
 
     Args:
         root: the checkout.
         encoder: what determines it, with its code.
         items: what tells each item from others: a text itself, or an image file's name and size.
         encode: from the numbers of some items to their features.
-        what: the items are, in words.
+        what: the items, in words.
     """
     shards = []
     for start in range(0, len(items), SHARD):

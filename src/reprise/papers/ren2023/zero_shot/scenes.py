@@ -128,8 +128,8 @@ def _captions(
 
 
 def attributes(present: Bool[Array, "scene category"]) -> Bool[Array, "scene attribute"]:
-    """Whether a scene shows a shape, for each shape, and whether it shows a colour, for each colour; which
-    colour goes with which shape, its categories, is left out."""
+    """Presence in a scene of each shape, then of each colour, without the categories, which say which colour
+    goes with which shape."""
     grid = present.reshape(-1, len(SHAPES), len(COLOURS))
     return np.concatenate([grid.any(2), grid.any(1)], axis=1)
 

@@ -1,4 +1,4 @@
-"""What Section 6.2 says of Figure 4."""
+"""Claims of Section 6.2 about Figure 4."""
 
 from itertools import product
 
@@ -40,12 +40,12 @@ def leads(column: str) -> Wide:
 
 
 def first(column: str) -> Measure:
-    """At the first test of the online probe."""
+    """FroSSL's lead at the first test of the online probe."""
     return lambda tables: leads(column)(tables).iloc[:, 0]
 
 
 def mean_early(column: str) -> Measure:
-    """The mean over the epochs that the figure shows."""
+    """FroSSL's mean lead over the epochs that the figure shows."""
     return lambda tables: leads(column)(tables).loc[:, :SHOWN].mean(axis=1, skipna=False)
 
 
@@ -54,7 +54,7 @@ def after(epoch: int, column: str) -> Measure:
 
 
 def probe(method: str, name: str) -> Measure:
-    """The linear probe of the end."""
+    """The linear probe after training."""
     return column("probes", name, method=method)
 
 

@@ -19,7 +19,7 @@ from reprise.papers.skean2024.learned import above_start
 from reprise.papers.skean2024.lineup import FIGURE3_PUBLISHED, METHODS
 
 SHARED, OWN = False, True
-"""Of the column `own_rate`."""
+"""Values of the column `own_rate`."""
 OUTPERFORMS = Quotation(
     "At the end of the 5th epoch, FroSSL outperforms the other methods in the following three metrics",
     at="Figure 3, Section 5.2",

@@ -29,7 +29,7 @@ THEORY = claims("skean2024", *FORMULAS)
 
 
 def worst(differences: pd.Series, *by: pd.Series) -> pd.Series:
-    """The largest of a seed, over modes and times."""
+    """The largest absolute difference of a seed, over modes and times."""
     return differences.abs().groupby(list(by)).agg(largest)
 
 
@@ -45,13 +45,13 @@ def closed_form_error(loss: str, against: str = "closed_form") -> Measure:
 
 
 def descent_error(loss: str) -> Measure:
-    """How precise descent is, as an approximation of gradient flow: its error is of first order, and so as
-    large as what twice the step changes; twice that leaves room for higher orders."""
+    """Error of descent as an approximation of gradient flow: it is of first order, and so as large as the
+    change by twice the step; twice this change leaves room for higher orders."""
     return applied(lambda change: 2 * change, closed_form_error(loss, "coarse"))
 
 
 def equation_18_error(tables: Tables) -> pd.Series:
-    """The same of Eq. 18 as printed."""
+    """The largest relative error of Eq. 18 as printed, against descent."""
     paths = rows(tables["closed_form"], loss="frossl").merge(tables["equation_18"], on=["time", "mode"])
     return worst(paths["singular_value"] / paths["descent"] - 1, paths["seed"])
 
@@ -65,7 +65,7 @@ def distances(tables: Tables) -> pd.Series:
 
 
 def distance_to_aligned(place: int) -> Measure:
-    """Of one standard deviation, by its place from the smallest on."""
+    """The `distances` at one standard deviation, by its place from the smallest on."""
 
     def measure(tables: Tables) -> pd.Series:
         by_std = distances(tables)
@@ -75,13 +75,13 @@ def distance_to_aligned(place: int) -> Measure:
 
 
 def flow_error(tables: Tables) -> pd.Series:
-    """How precise that is, of the smallest standard deviation: not worse than without extrapolation."""
+    """Error of the `distances` at the smallest standard deviation: at most that without extrapolation."""
     paths = rows(tables["small_starts"], std=first)
     return worst(paths["eigenvalue"] - paths["coarse"], paths["seed"])
 
 
 def nth(place: int) -> Callable[[pd.Series], pd.Series]:
-    """Where a column has one of its values, by its place from the smallest on."""
+    """Selects the rows with one of a column's values, by its place from the smallest on."""
     return lambda values: values == sorted(set(values))[place]
 
 

@@ -1,4 +1,4 @@
-"""How far the order of our methods is that of the printed tables."""
+"""Agreement of the order of our methods with that of the printed tables."""
 
 import numpy as np
 import pandas as pd
@@ -8,7 +8,7 @@ from reprise.evidence.separability import separable
 from reprise.evidence.statistics import Interval
 
 FEWEST = 3
-"""Methods that have an order to speak of."""
+"""Fewest methods that have an order to speak of."""
 
 
 def rank_agreement(printed: pd.Series, ours: pd.DataFrame) -> Interval:

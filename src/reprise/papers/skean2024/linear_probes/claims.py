@@ -1,6 +1,6 @@
-"""What Sections 6.1 and 6.3 say of the methods, each at the learning rate that its pilots choose.
+"""Claims of Sections 6.1 and 6.3 about the methods, each at the learning rate that its pilots choose.
 
-Of Table 2 a claim reads the first data set (ten classes) or the second (many).
+A claim reads the first data set of Table 2 (ten classes) or the second (many).
 """
 
 from collections.abc import Sequence
@@ -78,7 +78,7 @@ NOTHING_ONLINE = put("online", "top1", 0.0, method="frossl")
 
 
 def accuracy(place: int, method: str) -> Measure:
-    """Table 2's, of a data set."""
+    """Accuracy of Table 2 on a data set."""
     return column("probes", "top1", place=place, method=method)
 
 
@@ -127,7 +127,7 @@ def early(method: str) -> Measure:
 
 
 def behind(method: str, epoch: int) -> Measure:
-    """By how much a method is behind the last of the sample-contrastive ones at an epoch of Table 3."""
+    """Distance of a method behind the last of the sample-contrastive ones at an epoch of Table 3."""
 
     def measure(tables: Tables) -> pd.Series:
         top1 = online(epoch)(tables)
@@ -139,8 +139,8 @@ def behind(method: str, epoch: int) -> Measure:
 
 
 def least_behind(method: str) -> Measure:
-    """By how much a method is behind the last of the sample-contrastive ones, at the epoch of Table 3
-    where it is least."""
+    """Smallest distance, over the epochs of Table 3, of a method behind the last of the sample-contrastive
+    ones."""
     behind_at = beside(*(behind(method, epoch) for epoch in EPOCHS))
     return applied(lambda each: each.min(axis=1, skipna=False), behind_at)
 
@@ -353,7 +353,7 @@ def name_of(column: str) -> str:
 
 
 def average(method: str) -> Measure:
-    """Table 2's, over its data sets; nothing if one of them is missing."""
+    """Average of Table 2 over its data sets; nothing if one of them is missing."""
 
     def over_data_sets(top1: pd.DataFrame) -> pd.Series:
         complete = len(top1.columns) == len(DATA_SETS)

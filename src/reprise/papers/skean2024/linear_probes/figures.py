@@ -159,7 +159,7 @@ def table3_beside_print(tables: Tables, params: Params) -> Figure:
 
 
 COMPARED = ("chance", "raw pixels, nearest neighbours", "raw pixels, linear probe")
-"""Of `references`."""
+"""Names of the `references` beside a column."""
 
 
 class Column(NamedTuple):

@@ -1,4 +1,4 @@
-"""What Section 5.1 and Figure 2 say of the two losses, and the corrected theory of the same runs."""
+"""Claims of Section 5.1 and Figure 2 about the two losses, and the corrected theory of the same runs."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -41,13 +41,13 @@ def of_views(table: pd.DataFrame, views: Which) -> pd.DataFrame:
 
 @interned
 def viewed(table: str, views: Which) -> Callable[[Tables], pd.DataFrame]:
-    """`of_views`, of an experiment's table by name."""
+    """The rows of some views (`of_views`) in an experiment's table, by its name."""
     return lambda tables: of_views(tables[table], views)
 
 
 def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
-    """When a growing quantity first reaches the level, its logarithm taken as linear between records; the
-    last time, which is then a lower bound, where it does not."""
+    """Time at which a growing quantity first reaches the level, its logarithm taken as linear between
+    records; where it does not, the last time, a lower bound; NaN if a value is not finite."""
     (reached,) = np.nonzero(y >= level)
     if not len(reached) or not np.isfinite(y).all():
         return float(times[-1]) if np.isfinite(y).all() else float("nan")
@@ -58,7 +58,7 @@ def crossing(times: np.ndarray, y: np.ndarray, level: float) -> float:
 
 @interned
 def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> Measure:
-    """When the last shown eigenvalue reaches the threshold, or half its end value."""
+    """Time at which the last shown eigenvalue reaches the threshold, or half its end value."""
     highest = selected(viewed("spectrum", views), run=run, index=SHOWN)
 
     def crossed(path: pd.DataFrame) -> float:
@@ -73,14 +73,14 @@ def rise(views: Which, run: Run, clock: str = "time", *, half: bool = False) -> 
 
 
 def risen(views: Which, run: Run) -> Measure:
-    """Whether it reaches the threshold within the horizon."""
+    """Tells if the last shown eigenvalue reaches the threshold within the horizon."""
     eigenvalue = column(viewed("spectrum", views), "eigenvalue", run=run, index=SHOWN)
     return applied(lambda highest: highest >= THRESHOLD, each_seed("max", eigenvalue))
 
 
 def rise_beside(run: Run, other: Run) -> Measure:
-    """When it reaches the threshold in one run, unless it is unknown whether that is before it does in the
-    other: where neither comes to it, or one ends before the other has."""
+    """Time at which the last shown eigenvalue reaches the threshold in one run; NaN where the order of two
+    runs is unknown, since neither reaches it, or one ends before the other does."""
 
     def measure(tables: Tables) -> pd.Series:
         first, second = (rise(None, each)(tables) for each in (run, other))
@@ -99,12 +99,13 @@ def eigenvalues(modes: pd.DataFrame, run: Run, time: np.ndarray) -> np.ndarray:
 
 
 def rise_ratio(views: str) -> Measure:
-    """Of Barlow's time to half the end value to that under Eq. 8, at the same learning rate."""
+    """Ratio of Barlow's time to half the end value to that under Eq. 8, at the same learning rate."""
     return ratio(rise(views, "barlow", half=True), rise(views, "frossl", half=True))
 
 
 def predicted_ratio(views: str) -> Measure:
-    """Of the rates at which each loss's last shown mode grows: 1 + 1/ρ where these are the same mode."""
+    """Ratio of the growth rates of each loss's last shown mode, Eq. 8's to Barlow's: 1 + 1/ρ where these are
+    the same mode."""
 
     def measure(tables: Tables) -> pd.Series:
         modes = rows(tables["modes"], views=views, index=SHOWN).set_index("seed")
@@ -115,7 +116,7 @@ def predicted_ratio(views: str) -> Measure:
 
 
 def sharpness(name: str, run: Run) -> Measure:
-    """As measured at the end, or as predicted."""
+    """Sharpness, as measured at the end or as predicted."""
     return column(viewed("runs", None), name, run=run)
 
 

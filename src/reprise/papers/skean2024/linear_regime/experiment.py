@@ -14,11 +14,11 @@ from reprise.datasets import catalogue
 from reprise.errors import RepriseError
 
 VIEWS = ("same", "noise", "crops", "strong")
-"""How the two views are made."""
+"""Ways to make the two views."""
 READ = "strong"
 """The views that claims read, where they are among the experiment's."""
 MINUTES = {"same": 0.03, "noise": 0.06, "crops": 0.06, "strong": 0.08}
-"""Of a task at the published settings on one core: views that differ more span more directions."""
+"""Minutes of a task at the published settings on one core: views that differ more span more directions."""
 SHOWN = 10
 """Number of eigenvalues in Figure 2; claims read the last."""
 
@@ -70,7 +70,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs; its time was measured at the default settings."""
+    """Resources of a task; its time was measured at the default settings."""
     return Resources(minutes=MINUTES[task.views] * params.horizon / 6 * (params.samples / 1024) ** 2)
 
 

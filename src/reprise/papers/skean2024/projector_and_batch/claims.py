@@ -1,4 +1,4 @@
-"""What Section 4.1 says of FroSSL's batch size."""
+"""Claim of Section 4.1 about FroSSL's batch size."""
 
 import pandas as pd
 

@@ -25,7 +25,7 @@ def covariance_norm(z: Tensor) -> Tensor:
 
 
 def gram_norm(z: Tensor) -> Tensor:
-    """log |ZZᵀ|²_F, which has the same value."""
+    """log |ZZᵀ|²_F, equal to `covariance_norm`."""
     return (z @ z.mT).square().sum().log()
 
 
@@ -35,7 +35,7 @@ def determinant(z: Tensor, epsilon: float = EPSILON) -> Tensor:
 
 
 def determinant_of_samples(z: Tensor, epsilon: float = EPSILON) -> Tensor:
-    """The same by the smaller matrix if N < D: log det(ZZᵀ + ε I) + (D - N) log ε."""
+    """The `determinant` by the smaller matrix if N < D: log det(ZZᵀ + ε I) + (D - N) log ε."""
     n, dims = z.shape
     return determinant(z.mT, epsilon) + (dims - n) * np.log(epsilon)
 
@@ -68,7 +68,7 @@ def _lu(shape: torch.Size, *_: object, **__: object) -> int:
 
 
 DECOMPOSITIONS = {torch.ops.aten._linalg_slogdet: _lu}
-"""Of which torch has no count."""
+"""Operation counts of decompositions, which torch does not have."""
 
 
 def times(params: Params) -> pd.DataFrame:

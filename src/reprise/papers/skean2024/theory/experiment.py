@@ -14,7 +14,7 @@ CORRELATIONS, DECAYS = (0.0, 0.5, 0.9, 0.99), (0.0, 0.5, 1.0, 2.0)
 """The embeddings that claims about gradients read: the two views' correlation, and the decay exponent of
 their principal components' standard deviations."""
 CORRELATION, DECAY = 0.5, 1.0
-"""Those at which the figure shows the other."""
+"""Correlation at which the figure varies the decay, and decay at which it varies the correlation."""
 
 
 class Params(Seeded):

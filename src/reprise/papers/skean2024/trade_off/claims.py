@@ -1,4 +1,4 @@
-"""What Section 3.1 says of weights between the invariance and the variance."""
+"""Claim of Section 3.1 about weights between the invariance and the variance."""
 
 from reprise.evidence.claim import Cells, Quotation, claim
 from reprise.evidence.comparison import PERCENT, Measure, above
@@ -9,7 +9,7 @@ from reprise.papers.skean2024.trade_off.experiment import OTHERS
 
 
 def at_weight(weight: float) -> Measure:
-    """The linear probe at that weight's own learning rate."""
+    """The linear probe of a weight at its own learning rate."""
     return column("probes", "top1", weight=weight)
 
 
