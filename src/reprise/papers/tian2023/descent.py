@@ -25,7 +25,7 @@ INFONCE, _ = range(len(LOSSES))
 LEAK = 0.05
 """Slope of the leaky ReLU below zero, as in `networks.activations`."""
 LOWEST_EXPONENT = -80.0
-"""exp of it is a normal number in single precision."""
+"""Lowest argument of an exponential; the result is still a normal number in single precision."""
 SHORTEST = 1e-12
 """Vectors shorter than this are divided by it, as in `torch.nn.functional.normalize`."""
 CHUNK = 1024
@@ -84,7 +84,7 @@ def descend(
 
 
 def _is_compiled(net: Net) -> bool:
-    """Whether the compiled step has the activations and losses, and exp(-2/τ), the least exponential of a
+    """Tells if the compiled step has the activations and losses, and exp(-2/τ), the least exponential of a
     cosine, is not too small: no maximum but 1, the largest cosine, is subtracted."""
     return -2 / net.temperature >= LOWEST_EXPONENT and all(
         arm.activation in ACTIVATIONS and arm.objective in LOSSES for arm in net.arms
@@ -488,8 +488,8 @@ def _infonce(u, cosine, temperature, pull, push, across, pair, weight, exponents
 
 @inlined_rows
 def _quadratic(u, temperature, pull, push):  # type: ignore[no-untyped-def]
-    """The same of `objectives.quadratic_cosine`: with S = Σ u_i, Σ_{i≠j} c_ij = |S|² - Σ |u_i|², whose second
-    part has no gradient along the sphere."""
+    """Writes the gradient of `objectives.quadratic_cosine` in the form of `_infonce`: with S = Σ u_i, Σ_{i≠j}
+    c_ij = |S|² - Σ |u_i|², whose second part has no gradient along the sphere."""
     number = u.dtype.type
     samples, total = len(u), pull[0]
     total[:] = number(0)
@@ -519,7 +519,7 @@ def _project(u, inverse, cosine, pull, push, gradient):  # type: ignore[no-untyp
 
 @inlined_rows
 def _update(weights, velocities, gradients, rates):  # type: ignore[no-untyped-def]
-    """One step of `torch.optim.SGD`."""
+    """Performs one step of `torch.optim.SGD`."""
     learning_rate, momentum, decay = rates
     weight, velocity, gradient = weights.reshape(-1), velocities.reshape(-1), gradients.reshape(-1)
     for i in range(len(weight)):

@@ -8,7 +8,7 @@ import pandas as pd
 
 CELL = ["beta", "P", "backprop_mean", "backprop_variance"]
 REPETITIONS = 3
-"""Of every printed number."""
+"""Repetitions of every printed number."""
 
 
 class Score(NamedTuple):

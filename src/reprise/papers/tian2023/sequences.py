@@ -78,6 +78,6 @@ class Cell:
 
 
 def resources(params: TokenSequences, cell: Cell, replicas: int) -> Resources:
-    """What training replicas of a cell needs; its time was measured at several sizes."""
+    """Resources for training replicas of a cell; the time was measured at several sizes."""
     numbers = params.fields * params.batch_size * (40 + cell.units)
     return Resources(minutes=2.5e-9 * numbers * replicas * params.steps / 60)

@@ -57,7 +57,8 @@ def train(
 def scores(
     filters: Float[Tensor, "arm seed field token unit"], relevant: Bool[Tensor, "seed field token"]
 ) -> dict[str, Float[Tensor, "arm seed"]]:
-    """How well filters match the tokens that the generators use (`relevant`) and the others, which are noise.
+    """Matching of the filters with the tokens that the generators use (`relevant`) and with the others, which
+    are noise.
 
     By cos, as in Eqs. 16, 180 and 181: the matching scores `chi_plus` and `chi_minus`, and the numbers of
     relevant tokens that no filter captures (`missed`), of noise tokens that one does (`noise`), and of fields

@@ -1,4 +1,4 @@
-"""How closely our Table 1 and the printed one agree as wholes.
+"""Agreement of our Table 1 with the printed one as a whole.
 
 A printed spread is read as a standard deviation with n - 1 in its denominator, at n = 3. It is rounded to two
 digits, as its mean is, which adds the variance of rounding.
@@ -69,7 +69,7 @@ def _splits(ours: np.ndarray) -> Iterator[tuple[float, float]]:
 
 
 def outliers(errors: np.ndarray | pd.Series) -> float:
-    """How many cells lie beyond `FAR` standard errors; NaN where one has no number."""
+    """Number of cells beyond `FAR` standard errors; NaN where a cell has no number."""
     return float((np.abs(errors) > FAR).sum()) if np.isfinite(errors).all() else np.nan
 
 
@@ -79,7 +79,7 @@ def chi_square(score: np.ndarray | pd.Series) -> float:
 
 
 def p_value(chi_square: float, cells: int) -> float:
-    """The share of larger values, if the cells were independent."""
+    """Probability of a larger `chi_square`, if the cells were independent."""
     from scipy import special
 
     return float(special.gammaincc(cells / 2, chi_square / 2))

@@ -1,4 +1,4 @@
-"""What Table 1, Figure 11 and their text say of BatchNorm."""
+"""Claims of Table 1, Figure 11 and their text about BatchNorm."""
 
 from collections.abc import Callable
 from itertools import product
@@ -32,7 +32,7 @@ def cells_of(run: str) -> Wide:
 
 
 table_cells = cells_of("table")
-"""Table 1's."""
+"""The scores of the run of Table 1."""
 
 
 def cell_score(beta: int, candidates: int, mean: bool, variance: bool) -> Measure:
@@ -41,7 +41,7 @@ def cell_score(beta: int, candidates: int, mean: bool, variance: bool) -> Measur
 
 
 def _off(cells: pd.DataFrame) -> pd.DataFrame:
-    """By how much each cell is above the published one."""
+    """Difference of each cell from the published one."""
     published = pd.Series({cell: score.mean for cell, score in table1().items()})
     return cells - published.loc[cells.columns]
 
@@ -87,7 +87,7 @@ def shown(zeta: float, beta: int, candidates: int, *, batch_norm: bool) -> Measu
 
 
 def help_at(zeta: float, beta: int, candidates: int) -> Measure:
-    """By how much BatchNorm raises χ+ there."""
+    """Rise of χ+ by BatchNorm in one cell of Figure 11."""
     with_it, without = (shown(zeta, beta, candidates, batch_norm=flag) for flag in (True, False))
     return difference(with_it, without)
 
@@ -120,7 +120,7 @@ HANDLES = Quotation(
 
 
 def cell_claim(beta: int, candidates: int, mean: bool, variance: bool) -> Claim:
-    """That a cell of Table 1 has its printed score."""
+    """The claim that a cell of Table 1 has its printed score."""
     published = table1()[beta, candidates, mean, variance]
     flows = " and ".join(name for name, flag in (("mean", mean), ("variance", variance)) if flag)
 

@@ -67,7 +67,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Block]:
 
 
 def needs(params: Params, task: Block, objective: str | None = None) -> Resources:
-    """What a task needs."""
+    """Resources of a task."""
     return sequences.resources(params, task.cell, len(task.arms) * len(task.seeds))
 
 

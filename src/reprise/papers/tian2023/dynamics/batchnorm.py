@@ -54,7 +54,7 @@ def lemma6(rng: Random, largest: int) -> Trained:
     tried_at=lemma6,
 )
 def motion_with_batch_norm(point: Trained) -> Errors:
-    """Against the gradients of E_α[V f1^bn]. The decoy has x̃ in place of x̃^bn."""
+    """Errors against the gradients of E_α[V f1^bn]. The decoy has x̃ in place of x̃^bn."""
     from reprise.papers.tian2023.contrastive import energy
 
     net, batch = point.net, point.batch
@@ -85,7 +85,7 @@ def corollary3(rng: Random, largest: int) -> Modulated:
     tried_at=corollary3,
 )
 def modulation_with_batch_norm(model: Modulated) -> Errors:
-    """Exactly, over all inputs. The decoy has |s_k| in place of s_k²."""
+    """Exact errors over all inputs. The decoy has |s_k| in place of s_k²."""
     x, probability = model.mixture.joint
     hidden = model.net.hidden(x)
     std = (probability @ (hidden - probability @ hidden) ** 2).sqrt()
@@ -117,11 +117,11 @@ def normalised_by(std: Tensor, model: Modulated) -> Modulated:
 
 
 ZETA = 5.0
-"""Fields' inputs are so many times longer or shorter, the middle one of Figure 11's zeta."""
+"""Largest factor by which a field's inputs are longer or shorter: the middle zeta of Figure 11."""
 
 
 def slow_fields(rng: Random, largest: int) -> dict[str, dict[str, float]]:
-    """How unequal the fields are, without and with BatchNorm, when the lengths of their inputs differ.
+    """Inequality of the fields, without and with BatchNorm, when the lengths of their inputs differ.
 
     Decimal logarithms: of |ẇ_k| in the field with the smallest d_k without BatchNorm over that in the field
     with the largest (`speed`, by Theorem 5 and Corollary 3), and of the largest over the smallest d_k (`d`)

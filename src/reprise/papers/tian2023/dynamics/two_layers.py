@@ -58,7 +58,8 @@ def lemma4(rng: Random, largest: int) -> Trained:
     tried_at=lemma4,
 )
 def motion_of_two_layers(point: Trained) -> Errors:
-    """Against the gradients of E_α[V f1], through the filters' normalisation. The decoy leaves out P⊥."""
+    """Errors against the gradients of E_α[V f1], through the filters' normalisation. The decoy leaves out
+    P⊥."""
     net, batch = point.net, point.batch
 
     def objective(v: Tensor, w: Tensor) -> Tensor:
@@ -174,7 +175,7 @@ def lemma5(rng: Random, largest: int) -> Independent:
     tried_at=lemma5,
 )
 def variance_of_gated_inputs(point: Independent) -> Errors:
-    """Exactly, over all inputs. The decoy leaves the variances within classes out."""
+    """Exact errors over all inputs. The decoy leaves out the variances within classes."""
     from scipy.linalg import block_diag
 
     net, mixture = point.net, point.mixture
@@ -224,7 +225,8 @@ def ascent(net: TwoLayers, batch: Batch, s: Tensor) -> Tensor:
 
 
 def spread(filters: Float[Tensor, "field filter dim"]) -> float:
-    """How far from co-linear the vectors of a field are: their second singular value over the first."""
+    """Departure of a field's vectors from one line: their second singular value over the first, the largest
+    over fields."""
     values = np.linalg.svd(filters.numpy(), compute_uv=False)
     return float((values[:, 1] / values[:, 0]).max())
 
@@ -364,7 +366,7 @@ def theorem5(rng: Random, largest: int) -> Modulated:
     tried_at=theorem5,
 )
 def global_modulation(model: Modulated) -> Errors:
-    """Exactly, over all inputs. The decoy has |s_k| in place of s_k²."""
+    """Exact errors over all inputs. The decoy has |s_k| in place of s_k²."""
     top, w = top_of(model, model.hidden_variance), model.net.w
     x, probability = model.mixture.joint
     (dw,) = gradient(lambda w: top.s @ variance(probability, model.net.hidden(x, w)) @ top.s / 2, w)

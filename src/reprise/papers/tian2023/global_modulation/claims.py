@@ -1,4 +1,4 @@
-"""What Theorem 6, its proof and the remark after it say."""
+"""Claims of Theorem 6, its proof and the remark after it."""
 
 from itertools import product
 

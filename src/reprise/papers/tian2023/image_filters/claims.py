@@ -1,4 +1,4 @@
-"""What Figures 12 and 13 and Appendix E.3 say of the filters; how to measure it is our reading.
+"""Claims of Figures 12 and 13 and Appendix E.3 about the filters; the measures are our reading.
 
 Filters that still are their random start, and dead ones, are not counted (`measures.learned`).
 """

@@ -70,7 +70,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What the task needs; its time was measured with 50 filters, on images of 8 and of 28 pixels."""
+    """Resources of the task; its time was measured with 50 filters, on images of 8 and of 28 pixels."""
     pixels = catalogue.DATA_SETS[params.data_set].side ** 2
     return Resources(minutes=params.steps * task.networks * (2.5e-5 + 1.2e-7 * pixels) / 60)
 

@@ -12,7 +12,7 @@ it."""
 def learned(
     filters: Float[Tensor, "*field unit row column"], rest: Float[Tensor, "*#field unit row column"]
 ) -> Bool[Tensor, "*field unit"]:
-    """Whether each filter has moved away from its random start and is not dead.
+    """Tells which filters have moved away from their random start and are not dead.
 
     Args:
         rest: the random start after weight decay alone. A filter counts as learned if filter - rest is longer

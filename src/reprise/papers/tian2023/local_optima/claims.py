@@ -1,4 +1,4 @@
-"""What the paper says of one unit's local optima.
+"""Claims about one unit's local optima.
 
 The data of Figure 8 are given, so that there is no sampling error: their `seeds` are ten turns of the figure,
 each with another grid, and a claim must hold in all of them, or it is about the grid.
@@ -39,7 +39,7 @@ def by_seed(
     alpha: str = "uniform",
     where_none: float = math.nan,
 ) -> Measure:
-    """One number for each data set's optima, and `where_none` where it has none."""
+    """One number for the optima of each data set; `where_none` for a data set without optima."""
     optima = each_seed(reduce, column("optima", name, data=data, activation=activation, alpha=alpha))
 
     def measure(tables: Tables) -> pd.Series:
@@ -50,7 +50,7 @@ def by_seed(
 
 
 def number(data: str, activation: str, alpha: str = "uniform") -> Measure:
-    """How many local optima there are; NaN where one has no angle."""
+    """Number of local optima; NaN where one has no angle."""
 
     def counted(angles: pd.Series) -> float:
         return float(len(angles)) if angles.notna().all() else math.nan
@@ -59,7 +59,7 @@ def number(data: str, activation: str, alpha: str = "uniform") -> Measure:
 
 
 def mean_depth(data: str, activation: str, alpha: str) -> Measure:
-    """How deep the local optima are on average, as a share of the highest energy."""
+    """Mean depth of the local optima, as a share of the highest energy."""
     return by_seed("depth", "mean", data, activation, alpha)
 
 
@@ -82,7 +82,7 @@ def turned(name: str, rotation: float) -> Measure:
 
 
 def collected(activation: str, units: int) -> Measure:
-    """How many patterns so many units collect."""
+    """Number of patterns that so many units collect."""
     return column("collected", "patterns", data="random", activation=activation, units=units)
 
 

@@ -140,8 +140,8 @@ def _principal_direction(unit: Unit) -> float:
 
 
 def _collected(data: Data, activation: str, params: Params) -> list[dict[str, float]]:
-    """How many different patterns so many units learn under a uniform α, from starts uniform on the circle:
-    the optima that they reach, where the optima w and -w of a linear unit are one pattern."""
+    """Mean number of different patterns that so many units learn under a uniform α, from starts uniform on
+    the circle: the optima that they reach, where the optima w and -w of a linear unit are one pattern."""
     unit = data.unit(activation)
     theta = unit.around(params.grid, data.first)
     attractors = optima(unit, theta, unit.energy_and_velocity(theta)[1])

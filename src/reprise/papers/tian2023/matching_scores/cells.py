@@ -20,7 +20,7 @@ SHOWN = (3, 5)
 Cell = tuple[int, int]
 """P and beta."""
 Score = Literal["code", "cos", "|cos|"]
-"""How a filter is compared with a token: `code` is |cos| for linear filters and cos for others."""
+"""Comparison of a filter with a token: `code` is |cos| for linear filters and cos for others."""
 
 
 def measured(name: str, activation: str, cell: Cell, figure: str = "fig9", *, by: Score = "code") -> Measure:
@@ -39,7 +39,7 @@ def measured(name: str, activation: str, cell: Cell, figure: str = "fig9", *, by
 
 @interned
 def among(measure: Measure, other: Measure) -> Measure:
-    """A measure, of the seeds that another one has too: some cells have more."""
+    """A measure in the seeds that another one has too: some cells have more."""
     return lambda tables: measure(tables).loc[lambda seeds: seeds.index.isin(other(tables).index)]
 
 

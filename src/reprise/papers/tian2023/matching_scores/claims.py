@@ -1,4 +1,4 @@
-"""What the paper says of Figures 4, 5, 9 and 10, in every cell that its sentences are about.
+"""Claims of Figures 4, 5, 9 and 10, in every cell that the paper's sentences are about.
 
 Linear filters are compared with tokens by |cos|, and others by cos, as in the authors' code, which made the
 figures; Eq. 16 has cos for all (`eq16-code`).
@@ -282,7 +282,7 @@ def linear_unaffected() -> Cells:
 
 
 def change(activation: str, cell: Cell, figure: str) -> Measure:
-    """By how much over-parameterisation raises χ+."""
+    """Rise of χ+ by over-parameterisation."""
     return difference(*(measured("chi_plus", activation, each, figure) for each in (cell, (cell[0], 1))))
 
 

@@ -97,7 +97,7 @@ def tasks(params: Params, objective: str | None = None) -> list[Task]:
 
 
 def needs(params: Params, task: Task, objective: str | None = None) -> Resources:
-    """What a task needs."""
+    """Resources of a task."""
     if isinstance(task, Filters):
         return sequences.resources(params, shown_cell(params), len(SHOWN))
     return sequences.resources(params, task.cell, len(task.arms) * len(task.seeds))

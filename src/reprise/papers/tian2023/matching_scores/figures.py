@@ -107,7 +107,7 @@ def _grid(tables: Tables, params: Params, rows: Sequence[tuple[str, str]]) -> Fi
 
 
 def _colors(params: Params) -> list[Any]:
-    """Of each activation, and of linear filters by cos."""
+    """Colours of the activations, and of linear filters by cos."""
     _, homogeneous, other = colors(3)
     tints = {"linear": "black", "relu": homogeneous, "leaky_relu": homogeneous}
     return [*(tints.get(activation, other) for activation in params.activations), "0.5"]

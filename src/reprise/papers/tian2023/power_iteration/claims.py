@@ -1,4 +1,4 @@
-"""What the paper says of power iteration, of Theorem 3 and its lemmas, and of Eq. 9's threshold.
+"""Claims about power iteration, Theorem 3 and its lemmas, and Eq. 9's threshold.
 
 Claims about runs are of the latent summation model as published, without our noise.
 """
@@ -27,7 +27,8 @@ THEORY = claims("tian2023", *FORMULAS)
 
 
 def covered_runs_converge(tables: Tables) -> pd.Series:
-    """Of each run from u_1 that Theorem 3 covers, U not orthogonal: 1 if it comes to rest in B_γ."""
+    """1 for each run from u_1 that comes to rest in B_γ, else 0, among the runs that Theorem 3 covers, U not
+    orthogonal."""
     keys = ["model", "gram_distance", "seed"]
     runs = tables["irregularity"].merge(tables["ends"].query("start == 1"), on=keys)
     runs = runs[(runs["covered"] == 1) & (runs["gram_distance"] > 0)].set_index("seed")
