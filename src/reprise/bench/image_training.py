@@ -97,7 +97,7 @@ def train_steps(spec: Spec, data: Data, device: str) -> None:
 
 
 class BareNetwork:
-    """The same method and optimiser, always on the same minibatch of ready-made views."""
+    """Method and optimiser of an experiment, always on the same minibatch of ready-made views."""
 
     def __init__(self, spec: Spec, data: Data, device: str) -> None:
         self.method = assemble(spec, data.channels).to(device).to(memory_format=torch.channels_last)
@@ -118,8 +118,8 @@ class BareNetwork:
 
 
 class LightlysExample:
-    """The same network in a loop as in lightly's example of SimCLR: pictures, transformed one by one by a
-    `DataLoader`, its projection head and its loss."""
+    """Encoder of an experiment in a loop as in lightly's example of SimCLR: pictures, transformed one by one
+    by a `DataLoader`, lightly's projection head and its loss."""
 
     def __init__(self, spec: Spec, data: Data) -> None:
         from lightly.loss import NTXentLoss

@@ -31,12 +31,14 @@ Token = Literal["cls", "mean"]
 
 
 class Represented(NamedTuple):
-    """Attributes:
-    views: two matrices of shape [image, features].
-    labels: the folder of each image, counted from 0; None where folders are no classes.
-    places: of each image among `pictures.found(folder).files`.
-    about_labels: a sentence on the folders as classes.
-    notes: further sentences, about what was left out or changed.
+    """Representations of two random views of each image.
+
+    Attributes:
+        views: two matrices of shape [image, features].
+        labels: the folder of each image, counted from 0; None where folders are no classes.
+        places: of each image among `pictures.found(folder).files`.
+        about_labels: a sentence on the folders as classes.
+        notes: further sentences, about what was left out or changed.
     """
 
     views: list[Float[np.ndarray, "image features"]]

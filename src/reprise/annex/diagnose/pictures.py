@@ -21,10 +21,12 @@ ARCHIVE = "__MACOSX"
 
 
 class Found(NamedTuple):
-    """Attributes:
-    files: the images at any depth, sorted.
-    skipped: what was skipped, each with its number: hidden files and folders, whose names begin with a dot,
-        and `__MACOSX`; files with other endings than `SUFFIXES`; folders that links lead to again.
+    """Images found in a folder.
+
+    Attributes:
+        files: the images at any depth, sorted.
+        skipped: what was skipped, each with its number: hidden files and folders, whose names begin with a
+            dot, and `__MACOSX`; files with other endings than `SUFFIXES`; folders that links lead to again.
     """
 
     files: list[Path]
@@ -32,9 +34,11 @@ class Found(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """Attributes:
-    pixels: the middle square.
-    scaled: whether its values had more than eight bits, and were scaled from their own range.
+    """A decoded picture.
+
+    Attributes:
+        pixels: the middle square.
+        scaled: whether its values had more than eight bits, and were scaled from their own range.
     """
 
     pixels: UInt8[Tensor, "3 size size"]

@@ -28,7 +28,7 @@ from reprise.notices import progress
 from reprise.plotting.style import styled
 
 SECONDS = 20.0
-"""About what an experiment takes on one core, with one loss beside the published one."""
+"""Seconds that an experiment takes on one core, roughly, with one loss beside the published one."""
 SLOWER = (0.1, 0.01)
 """Shares of the paper's learning rate, of which a loss that diverges has the first at which it does not."""
 

@@ -16,7 +16,7 @@ LOW_RANK, DIAGONAL = "sec63/fixed-low-rank", "sec63/trainable-diagonal"
 
 
 def lead(better: str, worse: str) -> Measure:
-    """By how much one printed accuracy is above another."""
+    """Lead of one printed accuracy over another, in percentage points."""
 
     def measure(tables: Tables) -> pd.Series:
         accuracy = tables["published"].set_index("key")["value"]

@@ -11,7 +11,7 @@ CODE_DECAY, CODE_DIM = 0.35, 16
 CODE_SPAN = math.exp(CODE_DECAY * (CODE_DIM - 1))
 """Largest over smallest singular value in the authors' toy code, which starts from exp(-0.35 i), i < 16."""
 CODE_SCALE = CODE_SPAN**-0.5
-"""Their geometric mean."""
+"""Geometric mean of the singular values in the authors' toy code."""
 
 
 class TwoLayers(Seeded, TakesLosses):

@@ -8,14 +8,13 @@ from reprise.contract.settings import Settings, replaced
 
 S = TypeVar("S", bound=Settings)
 Values = Mapping[str, tuple[str, float, float]]
-"""By field: its symbol, a smaller value and a larger one."""
+"""The symbol of each field, a smaller value and a larger one."""
 
 
 def variations(params: S, values: Values, *, where: str = "", **common: Any) -> dict[str, S]:
     """Settings by name: each field at its smaller and at its larger value, and every two fields together.
 
-    Which of their two values they then have alternates over the pairs.
-
+    In pairs, smaller and larger values alternate.
 
     Args:
         where: what the names begin with.

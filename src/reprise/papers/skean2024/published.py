@@ -44,7 +44,7 @@ class Number(NamedTuple):
 
     @property
     def as_printed(self) -> Quotation:
-        """Its row of the table."""
+        """The row of the table with the number."""
         row = [str(each.value) for each in numbers_of(self.artifact) if each.row == self.row]
         return Quotation(" ".join([self.row, *row]), PLACES[self.artifact])
 

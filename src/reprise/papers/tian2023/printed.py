@@ -12,7 +12,7 @@ from reprise.papers.tian2023.published import CELL
 
 
 def gains(tables: Tables) -> pd.Series:
-    """By how much χ+ is better without the variance's gradient, of each (beta, P, mean backpropagated)."""
+    """Gain of χ+ without the variance's gradient, for each (beta, P, mean backpropagated)."""
     table = tables["published"].query("artifact == 'Table 1'").set_index(CELL)["value"]
     return table.xs(False, level="backprop_variance") - table.xs(True, level="backprop_variance")
 

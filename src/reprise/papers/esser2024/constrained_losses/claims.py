@@ -99,8 +99,8 @@ def dimensions(problem: str) -> Measure:
 
 @interned
 def dimensions_left(penalty: str, strength: float) -> Measure:
-    """The same under a penalty, where a singular value has collapsed also if it is under that share of the
-    largest at the start."""
+    """Singular values that have not collapsed under a penalty (`dimensions`), where a value has collapsed
+    also if it is under that share of the largest at the start."""
     rows = selected("penalised", penalty=penalty, strength=strength)
 
     def measure(tables: Tables) -> pd.Series:

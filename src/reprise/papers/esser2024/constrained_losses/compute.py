@@ -21,7 +21,8 @@ Weights = Sequence[Float[Tensor, "run h columns"]]
 VANISHED = 1e-9
 """Share of its size at the start, under which a linear map has vanished."""
 Norm = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""From weights [*run, h, k], k one or two, to the square of their norm and P, where 2 W P is its gradient."""
+"""A function from weights [*run, h, k], k one or two, to the square of their norm and P, where 2 W P is the
+gradient."""
 
 
 def frobenius(w: Float[Tensor, "*run h k"]) -> tuple[Float[Tensor, "*run"], Float[Tensor, "*run k k"]]:

@@ -204,7 +204,7 @@ class Projected(Linear):
 
     @property
     def rates(self) -> Array:
-        """At which the modes of the outputs grow, in ascending order."""
+        """Rates at which the modes of the outputs grow, in ascending order."""
         scales, values = np.linalg.eigvalsh(self.a @ self.a.T), np.linalg.eigvalsh(self.triplets.matrix)
         return np.sort(-2 * np.outer(scales, values).ravel())
 

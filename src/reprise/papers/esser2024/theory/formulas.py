@@ -18,4 +18,4 @@ FORMULAS: tuple[Formula, ...] = (
     *trace_loss.FORMULAS,
     *output_dynamics.FORMULAS,
 )
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""

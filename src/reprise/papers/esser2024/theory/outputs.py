@@ -136,7 +136,7 @@ def normalised_gaussian(rng: Random, largest: int) -> TwoLayers:
     tried_at=normalised_gaussian,
 )
 def proof_of_lemma_1(point: TwoLayers) -> Errors:
-    """At finite width, where both forms are without their limits."""
+    """Errors at finite width, where both forms are without their limits."""
     from reprise.papers.esser2024.theory import autodiff
 
     x, other, w1, w2 = point.x, point.other, point.w1, point.w2

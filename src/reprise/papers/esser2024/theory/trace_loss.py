@@ -41,7 +41,7 @@ class Network:
 
 @dataclass(frozen=True)
 class Losses(Network):
-    """Its losses on triplets."""
+    """The losses of a network on triplets."""
 
     triplets: Triplets
 
@@ -269,7 +269,7 @@ def states(rng: Random, largest: int) -> States:
     tried_at=states,
 )
 def expectation(point: States) -> Errors:
-    """As corrected, the error is at least 1 where an eigenvalue is not negative."""
+    """The corrected error is at least 1 where an eigenvalue is not negative."""
     found = point.expectation(point.x)
     is_negative = np.linalg.eigvalsh(found)[-1] < 0
     covariance = point.second_moment(point.centred)

@@ -8,7 +8,7 @@ import pandas as pd
 from reprise.papers.esser2024.wide_networks.experiment import ACTIVATIONS, ARMS, LOSSES, Params
 
 DISTANCES = {"supervised": (0.5, -0.5), "unconstrained": (0.6, -0.1), "constrained": (0.9, 0.0)}
-"""From the tangent kernel: a factor, and the power of the width that it has."""
+"""Distances from the tangent kernel, by arm: a factor, and the power of the width."""
 
 
 def ideal(params: Params) -> dict[str, pd.DataFrame]:

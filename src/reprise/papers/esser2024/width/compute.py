@@ -30,7 +30,7 @@ CURVATURES = {"tanh": 4 / 3**1.5, "scaled_sigmoid": 2 / 3**1.5}
 """c = max |φ''| of the activations that Theorem 1 covers."""
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
-"""From the outputs of anchors, positives and negatives, [replica, sample, z], to [replica]."""
+"""A function from the outputs of anchors, positives and negatives, [replica, sample, z], to [replica]."""
 
 
 def compute(params: Params, context: Context) -> dict[str, pd.DataFrame]:

@@ -16,7 +16,7 @@ CODE_STD, CODE_RATE = 48**-0.5, 0.001
 """The authors' toy code, on inputs of variance 1: the deviation of weights uniform within ±1/4, and the
 learning rate."""
 CODE_INPUTS, CODE_TEMPERATURE, CODE_NOISE = 10_000, 0.1, 1.5
-"""The same code: size of the data set, temperature, and standard deviation of the strong noise."""
+"""The authors' toy code: size of the data set, temperature, and standard deviation of the strong noise."""
 PROGRAM = "authors' case_1.py"
 """Stands for the views in the rows of the authors' own program, directclr 753f63c (2022-06-06)."""
 

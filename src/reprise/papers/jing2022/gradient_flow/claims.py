@@ -9,6 +9,6 @@ FORMULAS: tuple[Formula, ...] = (
     *two_layers.FORMULAS,
     *directclr.FORMULAS,
 )
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""
 
 THEORY = claims("jing2022", *FORMULAS)

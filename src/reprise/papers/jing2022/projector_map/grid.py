@@ -26,12 +26,14 @@ FACTORS = (
 
 
 class Point(NamedTuple):
-    """Attributes:
-    factor: the factor that changes, one of `FACTORS`.
-    value: its value, as text.
-    base: whether this is the base point.
-    changes: changes of the base point's settings, for `contract.settings.replaced`.
-    nets: the networks that change; the others in the figure are those of the base point.
+    """A point of the map.
+
+    Attributes:
+        factor: the factor that changes, one of `FACTORS`.
+        value: its value, as text.
+        base: whether this is the base point.
+        changes: changes of the base point's settings, for `contract.settings.replaced`.
+        nets: the networks that change; the others in the figure are those of the base point.
     """
 
     factor: str

@@ -22,7 +22,8 @@ ACCURACY = {
     (WITHOUT_SHORTCUT, "all"): 58.0,
     (WITHOUT_SHORTCUT, "rest"): 30.0,
 }
-"""In %, by network and part: near the printed ones, and further apart where those are close."""
+"""Accuracies in %, by network and part: near the printed ones, and further apart where the printed ones are
+close."""
 COLLAPSED = {
     ("nonlinear", "embedding"): 30,
     (START, "embedding"): 20,

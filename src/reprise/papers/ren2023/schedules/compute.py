@@ -65,7 +65,8 @@ def region(params: Params) -> pd.DataFrame:
 
 
 def decay(params: Params) -> pd.DataFrame:
-    """With the middle τ² and lengths, in every case."""
+    """Steps in which the condition number less 1 falls by each power of ten, with the middle τ² and lengths,
+    in every case."""
     limit = _limit(params)
     length, tau2_1, tau2_2 = (
         values[len(values) // 2] for values in (params.stage1_steps, params.stage1_tau2, params.stage2_tau2)

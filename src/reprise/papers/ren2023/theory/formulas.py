@@ -12,4 +12,4 @@ FORMULAS: tuple[Formula, ...] = (
     *limit.FORMULAS,
     *stages.FORMULAS,
 )
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""

@@ -151,7 +151,7 @@ def gradient_of_similarity(pair: Pair) -> Errors:
     form="restated",
 )
 def gradient_of_loss(learners: Learners) -> Errors:
-    """For W_A, divided by τ². The decoy has no negatives."""
+    """Errors of the gradient for W_A, divided by τ². The decoy has no negatives."""
     gradient, _ = learners.gradients(learners.contrastive)
     printed, decoy = (
         error(-similarity_gradient(learners, weights), gradient)
@@ -208,7 +208,8 @@ def motion_by_q_matrices(learners: Learners) -> Errors:
     form="restated",
 )
 def growth_and_turning(learners: Learners) -> Errors:
-    """Against differences along the gradient flow. The decoy turns the columns by the part along them too."""
+    """Errors against differences along the gradient flow. The decoy turns the columns by the part along them
+    too."""
     weights, maps, step = weights_of_pairs(learners), learners.a.maps, 1e-5
     velocity, _ = learners.velocities(learners.contrastive)
     lengths = maps.norm(dim=0)
@@ -238,7 +239,7 @@ def motion_without_negatives(learners: Learners) -> Errors:
     decay = mean_similarity(learners, learners.pairs) * learners.a.maps / n_a**2
 
     def off(attracted: int) -> float:
-        """With the first term for so many columns."""
+        """Error with the first term for so many columns."""
         attraction = learners.b.maps / (n_a * n_b)
         attraction[:, attracted:] = 0
         return largest_error(learners, (attraction - decay) * scales2(learners) / learners.dim, velocity)

@@ -154,7 +154,7 @@ def end_of_stage1(point: Setting) -> Errors:
     form="restated",
 )
 def end_of_stage2(point: Setting) -> Errors:
-    """In the decoy the condition number keeps its first value."""
+    """The decoy keeps the first value of the condition number."""
     moment = point.stage2()
     condition = moment.condition[:, 0]
     return Errors(
@@ -198,7 +198,7 @@ def random_unbalanced(rng: Random, largest: int) -> Unbalanced:
     form="restated",
 )
 def time_to_balance(point: Unbalanced) -> Errors:
-    """From Lemma C.19. The decoy has the fastest c σ_max² (T_p - T_q)."""
+    """The rate is from Lemma C.19. The decoy has the fastest c σ_max² (T_p - T_q)."""
     from reprise.papers.ren2023.infinite_width import Moment, Stage, solve
 
     times = np.linspace(0, 100 * point.k.shape[1] ** 2, 4001)

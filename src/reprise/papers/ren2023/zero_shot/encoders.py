@@ -35,7 +35,7 @@ from reprise.storage.records import key_of
 DIM = RESNET10_W16.dim
 """Number of features of both of our encoders, equal so that images and texts can be compared."""
 SHORTER = 4
-"""By this factor the encoder of captions trains for fewer steps than that of images: captions name what an
+"""Factor by which the encoder of captions trains for fewer steps than that of images: captions name what an
 image shows, and on held-out captions of a seed that no run has, nothing was left to learn after a quarter."""
 
 Progress = Callable[[float], None]

@@ -15,11 +15,11 @@ LOSSES = ("contrastive", "non-contrastive")
 MODALITIES = ("image", "text")
 SPLITS = ("train", "val")
 COCO_IMAGES = 123_287
-"""In both splits."""
+"""Images of MSCOCO-2014 in both splits."""
 IN_SPLIT = {"train": 82_783, "val": 40_504}
 """Images of MSCOCO-2014 in each split."""
 COCO_CAPTIONS = 414_113
-"""In the split for training."""
+"""Captions of MSCOCO-2014 in the split for training."""
 SCENE_CAPTIONS = 5
 """Captions per scene."""
 FEATURES = {"pretrained": {"image": 2048, "text": 768}, "presence": {"image": 128, "text": 128}}

@@ -26,9 +26,11 @@ SHARD = 4096
 
 
 class Kept(NamedTuple):
-    """Attributes:
-    tensors: those of the file.
-    hit: whether it was there.
+    """Tensors in the cache.
+
+    Attributes:
+        tensors: those of the file.
+        hit: whether it was there.
     """
 
     tensors: dict[str, Tensor]

@@ -170,4 +170,4 @@ def eq18(start: Array, lam: Array, gamma: Array, time: Array) -> Array:
 
 
 FORMULAS: tuple[Formula, ...] = (eq24, eq27, eqs12_13, proposition_d1, growth_ratio)
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""

@@ -9,4 +9,4 @@ FORMULAS: tuple[Formula, ...] = (
     *entropy.FORMULAS,
     *pseudocode.FORMULAS,
 )
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""

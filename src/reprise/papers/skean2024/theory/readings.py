@@ -49,7 +49,7 @@ def one_scale(z: Tensor) -> Tensor:
 
 
 def by_dimension(z: Tensor) -> Tensor:
-    """The same with a norm per dimension, `Z.norm(dim=0)`: each dimension has length sqrt(D)."""
+    """Appendix A with a norm per dimension, `Z.norm(dim=0)`: each dimension has length sqrt(D)."""
     return z.shape[-1] ** 0.5 * unit_columns(z)
 
 

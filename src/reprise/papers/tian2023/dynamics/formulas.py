@@ -10,4 +10,4 @@ FORMULAS: tuple[Formula, ...] = (
     *two_layers.FORMULAS,
     *batchnorm.FORMULAS,
 )
-"""In the order of the paper's sections."""
+"""All formulas, in the order of the paper's sections."""

@@ -212,7 +212,7 @@ def covariance_of_large_batches(point: Limit) -> Errors:
 
 
 def corollary1(rng: Random, largest: int) -> Limit:
-    """Without augmentation."""
+    """Large batches without augmentation."""
     samples, outputs = size(rng, 3, largest + 3), size(rng, 1, 3)
     phi, g = rng.uniform(0.1, 1.5, (samples, size(rng, 1, 3))), rng.normal(size=(samples, outputs))
     p, _, sample, _, _ = large_batch(rng, samples, 1)

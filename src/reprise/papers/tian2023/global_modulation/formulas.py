@@ -230,4 +230,4 @@ FORMULAS: tuple[Formula, ...] = (
     positive_modulation,
     negative_modulation,
 )
-"""In the order of the table's rows."""
+"""All formulas, in the order of the table's rows."""

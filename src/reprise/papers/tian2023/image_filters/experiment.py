@@ -11,7 +11,7 @@ from reprise.contract.settings import Seeded, from_code, location, ours, stated,
 from reprise.datasets import catalogue
 
 ARMS = ("plain", "cropped", "linear")
-"""Without augmentation; with random crops; without augmentation and without a nonlinearity."""
+"""Arms without augmentation, with random crops, and without augmentation and nonlinearity."""
 
 UNTRAINED = "untrained"
 """The arm of the filters before training."""

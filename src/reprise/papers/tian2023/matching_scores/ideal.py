@@ -12,7 +12,7 @@ AT_ONE = {"linear": (0.93, 0.01), "relu": (0.30, 0.58), "leaky_relu": (0.32, 0.5
           "sigmoid": (0.20, 0.24)}  # fmt: skip
 AT_SEVERAL = {"linear": (0.60, 0.01), "relu": (0.62, 0.30), "leaky_relu": (0.61, 0.29),
               "quadratic": (0.62, 0.25), "sigmoid": (0.40, 0.24)}  # fmt: skip
-"""By activation, χ+ at beta = 1 and its gain up to beta = 10, at P = 1 and at P > 1."""
+"""χ+ at beta = 1 and its gain up to beta = 10, by activation, at P = 1 and at P > 1."""
 NOISE = {"linear": 0.24, "relu": 0.10, "leaky_relu": 0.17, "quadratic": 0.20, "sigmoid": 0.30}
 """χ- by activation."""
 
