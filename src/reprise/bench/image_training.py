@@ -41,7 +41,7 @@ CASES = (
 """Encoder and augmentation recipe of each case."""
 BATCH, IMAGES, STEPS = 256, 1024, 8
 SIDE = 32
-"""Pixels."""
+"""Pixels a side of an image."""
 HIDDEN, OUT = 256, 128
 """Dimensions of the projector."""
 

@@ -1,5 +1,5 @@
-"""The hot loops as rows of one table: what a unit of work takes here, the least that it could, and what other
-implementations of the same work take."""
+"""The hot loops as rows of one table: the time of a unit of work, the least possible, and the times of other
+implementations of the same work."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache

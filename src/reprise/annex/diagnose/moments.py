@@ -93,7 +93,7 @@ def expected_seconds(samples: int, dim: int, views: int) -> dict[str, float]:
     """The seconds that gathering and observing embeddings of these sizes take on one core, by name."""
     size, two = min(samples, dim), views == 2
     products = (4 if two else 1) * samples * dim * size
-    # Of two views, LiDAR's matrix is reduced, too, and formed; so are, of few samples, correlations.
+    # With two views LiDAR's matrix is formed and reduced, too; with few samples, so are correlations.
     reductions = (3 if two else 1) * size**3
     further = 2 * size**3 + (2 * size**2 * dim if samples < dim else 0) if two else 0
     each = reductions / REDUCTIONS + further / PRODUCTS

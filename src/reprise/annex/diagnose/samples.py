@@ -30,7 +30,7 @@ class Correlation(NamedTuple):
 
 @dataclass(frozen=True)
 class Sample(ABC):
-    """Some samples, and what diagnostics read.
+    """Some samples, as diagnostics read them.
 
     Attributes:
         count: number of samples.

@@ -28,7 +28,7 @@ RULE = (
 
 
 class CollapseState(NamedTuple):
-    """The word and the numbers that decided."""
+    """A verdict on collapse: the word and the numbers that decided."""
 
     word: Word
     reason: str

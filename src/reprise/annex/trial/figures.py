@@ -257,7 +257,7 @@ def pictures(
 
 
 def _picture(artifact: Artifact, found: Computed, losses: Sequence[Given], changes: str) -> Drawn:
-    """A figure, or which extra draws it."""
+    """A figure, or the extra that draws it."""
     picture, failure = "", ""
     try:
         with naming_extras():

@@ -37,7 +37,7 @@ SEEN = ("descent", "printed", "limit")
 APART = 1.05
 """Ratio of the positions of neighbouring methods at one dimension, where their points would coincide."""
 FEWEST = 2
-"""Embedding dimension at which they are."""
+"""Embedding dimension at which seeds are shown one by one."""
 
 
 @figure(

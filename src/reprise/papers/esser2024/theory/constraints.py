@@ -129,7 +129,7 @@ def off(value: float, expected: float, scale: float | Array) -> float:
 
 
 def below(losses: Iterable[float], minimum: float) -> float:
-    """Undercut of the supposed minimum by the smallest of some losses, relative to the minimum."""
+    """Shortfall of the smallest of some losses below the supposed minimum, relative to the minimum."""
     return max(0.0, minimum - min(losses)) / abs(minimum)
 
 

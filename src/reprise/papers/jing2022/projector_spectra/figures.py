@@ -343,7 +343,7 @@ def _listing(tables: Tables, params: Params, places: Iterable[tuple[str, str, st
             continue
         selected = _select(probes, net, part)
         mean, low, high = bounds(selected["accuracy"])
-        # Whether the network learned is judged by its whole representation.
+        # A network's learning is judged by its whole representation.
         full = _select(probes, net, "all")
         row |= {
             "found": mean,

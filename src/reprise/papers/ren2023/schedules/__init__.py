@@ -1,1 +1,1 @@
-"""Theorem 4.3 (b) says that there are a temperature and a length of each stage: where they are."""
+"""Theorem 4.3 (b): the temperatures and lengths of both stages at which it holds."""

@@ -1,5 +1,5 @@
-"""The lemmas, theorems and corollaries that can be tried at random points, and what Appendix D says of slow
-fields."""
+"""The lemmas, theorems and corollaries that can be tried at random points, and claims of Appendix D about
+slow fields."""
 
 from reprise.evidence.claim import Quotation, claim
 from reprise.evidence.comparison import Comparison, Measure, above, below
