@@ -119,7 +119,7 @@ class PrintedNumber(Part):
     gpu_hours: Number
     """GPU-hours of the run as published that decides the number; null if no such run is missing."""
     gpu_jobs: int
-    """Number of that run's jobs that need GPUs."""
+    """Number of jobs of the run as published that need GPUs."""
     longest_job_hours: Number
     longest_job_gpus: int
     """GPUs of the longest job."""
@@ -253,11 +253,11 @@ class Claim(Part):
     """Lower end of the interval of our own measurement."""
     own_high: Number
     level: Number
-    """Level of both intervals; null where nothing was estimated."""
+    """Level of the interval that decides and of our own; null where nothing was estimated."""
     rounds: int
     """Rounds of seeds joined by the look that decided, or else by the last one; 0 if nothing was run."""
     alpha: Number
-    """One-sided level of that look; null if nothing was run."""
+    """One-sided level of the look that decided, or else of the last one; null if nothing was run."""
     chance_same: Number
     """The chance that the verdict comes out the same on as many fresh seeds; null if undecided or not run."""
     seeds: int
@@ -458,7 +458,7 @@ class Recorded(Part):
 
     name: str
     problem: str
-    """Why this version cannot judge it; otherwise empty."""
+    """Reason why this version cannot judge the run; otherwise empty."""
     experiments: list[str]
     facts: dict[str, str]
     counts: list[Count]
