@@ -1,1 +1,1 @@
-"""From verdicts and figures to what people read."""
+"""Verdicts and figures as people read them."""

@@ -1,5 +1,5 @@
 """One picture of the printed numbers: how those that were measured as published agree with ours, and how
-many of each table were measured at all. What was measured smaller or on other images lies on no axis with
+many of each table were measured at all. Numbers measured smaller or on other images share no axis with
 print."""
 
 import io
@@ -20,9 +20,9 @@ COLORS = {
     "reduced: not compared": "#b9b9b9",
     "not run, or without an interval": "#ececec",
 }
-"""Of a number by what was measured of it."""
+"""Colour of a printed number, by how it was measured here."""
 ROW = 0.24
-"""Inches of a table's bar."""
+"""Height of a table's bar, in inches."""
 
 
 def drawn(papers: Sequence[Paper]) -> bytes:
@@ -60,7 +60,7 @@ def figure(papers: Sequence[Paper]) -> Figure:
 def _scatter(axes: Axes, title: str, numbers: Sequence[PrintedNumber]) -> None:
     inside, outside, *_ = COLORS.values()
     for number in numbers:
-        assert number.observed is not None  # of a number with a difference
+        assert number.observed is not None  # a number with a difference has one
         color = outside if number.inside is False else inside
         if number.low is not None and number.high is not None:
             axes.plot([number.value] * 2, [number.low, number.high], color=color, lw=0.7, alpha=0.6)

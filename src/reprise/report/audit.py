@@ -22,7 +22,7 @@ from reprise.evidence.rounds import join, looks, rounds_of
 from reprise.evidence.verdicts import differences, settings_of
 
 SCRIPT = Path(__file__).with_name("redo_verdicts.py")
-"""Imports nothing of Reprise."""
+"""The script that derives every verdict again; it imports nothing of Reprise."""
 ESTIMATES: Mapping[type[Estimate], str] = {
     Mean: "mean", Typical: "ranks", Median: "signs", Share: "share",
 }  # fmt: skip

@@ -1,8 +1,8 @@
-"""From a tier's verdicts, results and drawings to the report's structure.
+"""The report's structure, built from a tier's verdicts, results and drawings.
 
 A drawing is shown if its experiment's results are up to date and its files are there. If these are not what
 the present code draws from the present tables (they are stale, damaged, or were put there by hand), they are
-drawn again first. Of stale results nothing is shown but the commands that make it.
+drawn again first. Of stale results only the commands that make them are shown.
 """
 
 import os
@@ -107,7 +107,7 @@ def attempts(tier: Tier) -> list[Attempt]:
 
 
 def counts(claims: pd.DataFrame) -> list[Count]:
-    """How many verdicts there are of each sort, by paper and ground."""
+    """Counts of verdicts of each sort, by paper and ground."""
     return [
         Count(
             paper=row["paper"],
@@ -120,14 +120,14 @@ def counts(claims: pd.DataFrame) -> list[Count]:
 
 @dataclass(frozen=True)
 class _Builder:
-    """Of one paper's part."""
+    """Builds one paper's part."""
 
     tier: Tier
     registered: Registered
     rows: Sequence[Row]
     fresh: Mapping[str, Provenance]
     lines: Sequence[Mapping[str, str]]
-    """Of each recorded run."""
+    """Claim -> its verdict in one line, for each recorded run."""
 
     def paper(self) -> Paper:
         figures = [self._figure(artifact) for artifact in self.registered.artifacts.values()]
@@ -263,7 +263,7 @@ def _cell(value: Any) -> str:
 
 
 def _setting(params: Settings, text: str) -> Setting:
-    """A line of `departures` or `assumptions`, with what the parameter's field says of it."""
+    """A line of `departures` or `assumptions`, with the description of the parameter's field."""
     name = re.split(r"[.:=]", text)[0]
     return Setting(text=text, why=type(params).model_fields[name].description or "")
 

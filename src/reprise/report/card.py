@@ -33,16 +33,16 @@ from reprise.report.schema import Claim, CodeLine, Reading
 from reprise.report.wording import measured, observed
 
 LABEL = 16
-"""Width of the labels."""
+"""Width of the labels, in characters."""
 SHOWN = 12
-"""Seeds whose values are shown one by one."""
+"""Most seeds whose values are shown one by one."""
 
 Line = tuple[str, str]
-"""A label, or nothing below another line of the same label, and a text."""
+"""A label, empty below a line of the same label, and a text."""
 
 
 def card(id: str, tier: Tier, width: int = 100) -> str:
-    """The card of what an id names.
+    """The card of a claim, figure, table, experiment or paper.
 
     Args:
         id: in any spelling.
@@ -65,8 +65,8 @@ def card(id: str, tier: Tier, width: int = 100) -> str:
 
 
 def as_json(id: str, tier: Tier) -> dict[str, Any]:
-    """What a card says, with stable names: of a claim what report.json has of it (docs/report.md); of all
-    else `id`, `kind`, the `claims` with their verdicts, the `figures`, and the `command` that makes it.
+    """The content of a card under stable names: for a claim, its fields in report.json (docs/report.md); for
+    all else `id`, `kind`, the `claims` with their verdicts, the `figures`, and the `command` that makes it.
 
     Raises:
         RepriseError: as `card` does.
@@ -104,8 +104,8 @@ def as_json(id: str, tier: Tier) -> dict[str, Any]:
 
 
 def drawn(found: ids.Id) -> list[Artifact]:
-    """The figures and tables of what an id names: those that a claim is about, or else those of its
-    experiment."""
+    """The figures and tables that belong to an id: those that a claim is about, or else those of its
+    experiments."""
     if found.kind == "figure or table":
         return [registry.artifact(found.id)]
     paper = registry.paper(found.id.split("/")[0])
@@ -125,7 +125,7 @@ def of_drawing(drawing: Drawing) -> str:
     try:
         found = Counter(check.judge(each, own, lenient=True)["verdict"]) if own else Counter()
         words = ", ".join(f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict])
-    except RepriseError as error:  # which whoever judges the paper reports
+    except RepriseError as error:  # the judge of the paper reports it
         words = f"not judged: {error}"
     if drawing.tier.is_test:
         words = "a test, no verdicts"
@@ -244,7 +244,7 @@ def judged(
 
 
 def _meaning(claim: Claim) -> str:
-    """What the bracket after an observation is."""
+    """Explains the bracket after an observation."""
     if claim.low is None or claim.kind in FORMULAS:
         return ""
     if claim.kind in ABOUT_EACH:
@@ -253,7 +253,7 @@ def _meaning(claim: Claim) -> str:
 
 
 def _origin(claim: Claim, definition: Definition) -> str:
-    """Whose number an observation is compared with, unless it is the published one."""
+    """The origin of the reference, in words; empty if the paper prints it."""
     if callable(definition.first.reference):
         return " (measured in the same run)"
     if claim.kind in FORMULAS:
@@ -307,14 +307,14 @@ def _shown(file: Path, tier: Tier) -> str:
 
 
 def _drawn(drawing: Drawing) -> str:
-    """Where a figure or table lies, or the command that draws it."""
+    """A figure or table, with its file or the command that draws it."""
     file = next(iter(drawing.files.values()))
     how = drawing.how_to_draw if _outdated(drawing) else _shown(file, drawing.tier)
     return f"{drawing.artifact.number}, {drawing.id}: {how}"
 
 
 def _outdated(drawing: Drawing) -> str:
-    """Why a figure's or table's files are not to be shown; empty if they are up to date."""
+    """The reason not to show a figure's or table's files; empty if they are up to date."""
     if not drawing.experiment.has_results():
         return "no results"
     try:
@@ -324,12 +324,12 @@ def _outdated(drawing: Drawing) -> str:
 
 
 def _duration(claim: Claim, configured: ConfiguredExperiment) -> str:
-    """How long an experiment took, or is expected to take on one core or GPU."""
+    """The time that an experiment took, or else is expected to take on one core or GPU."""
     return _expected(configured) if claim.minutes is None else f"took {duration(claim.minutes)}"
 
 
 def _expected(configured: ConfiguredExperiment) -> str:
-    """How long an experiment is expected to take on one core or GPU."""
+    """The time that an experiment is expected to take on one core or GPU."""
     needs = configured.needs().values()
     gpus = ", on GPUs" if any(each.gpus for each in needs) else ""
     return f"about {duration(sum(each.minutes for each in needs))}{gpus}"

@@ -1,4 +1,4 @@
-"""From a claim's verdict and its experiment's tables to the claim as the report states it."""
+"""Claims as the report states them, from their verdicts and their experiments' tables."""
 
 import json
 import math
@@ -27,10 +27,10 @@ from reprise.report.numbers import finite
 from reprise.report.schema import Claim, CodeLine, Provenance, Published, Quotation, Reading
 
 Row = Mapping[str, Any]
-"""Of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""
+"""A row of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`."""
 
 MOST_VALUES = 50
-"""Observations that are still shown one by one."""
+"""Most observations that are shown one by one."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Claims:
     recorded: Sequence[Mapping[str, str]] = ()
 
     def claim(self, row: Row, quotations: list[Quotation]) -> Claim:
-        """A claim, with what the paper says of it."""
+        """A claim as the report states it, with the paper's sentences."""
         id = row["claim"]
         definition, experiment = self.paper.claims[id]
         about = [erratum for erratum in self.paper.errata if id == erratum.shown_by]
@@ -149,8 +149,8 @@ class Claims:
 
 
 def marked(tier: Tier, claims: pd.DataFrame) -> pd.DataFrame:
-    """A tier's verdicts with a column `mark`: what attempts say of the frozen verdict, in words; empty if
-    they say nothing.
+    """A tier's verdicts with a column `mark`: the outcome of attempts to confirm the frozen verdict, in
+    words; empty if there is none.
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
@@ -199,7 +199,7 @@ def _other_verdicts(row: Row) -> list[Verdict]:
 
 
 def _published(row: Row, definition: Definition) -> Published:
-    """What the paper prints, with the interval of its mean at the level of ours."""
+    """The paper's number, with the interval of its mean at the level of ours."""
     value, std, n = float(row["published"]), finite(row["published_std"]), finite(row["published_n"])
     level = FIRST.level if math.isnan(row["level"]) else row["level"]
     half = None
@@ -242,7 +242,7 @@ def _is_robust(row: Row) -> bool:
 
 
 def _checks(row: Row) -> list[str]:
-    """What speaks against an error of ours, of a contradiction."""
+    """Evidence that a contradiction is no error of ours."""
     if row["verdict"] != "contradicted":
         return []
     checks = []

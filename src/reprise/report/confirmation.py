@@ -1,4 +1,4 @@
-"""What attempts to confirm frozen claims found, as files that a stranger can send and anyone can check."""
+"""Results of attempts to confirm frozen claims, as files that a stranger can send and anyone can check."""
 
 import io
 import json
@@ -30,16 +30,16 @@ class _Part(BaseModel):
 
 
 class Claim(_Part):
-    """A frozen claim, and what came out."""
+    """A frozen claim, and the attempt's verdict on it."""
 
     frozen: str
     """The verdict that was to be confirmed."""
     judged: Hash
-    """Of what is judged, as it was frozen."""
+    """Hash of what is judged, as it was frozen."""
     chance: float
-    """That the attempt confirms the verdict, as it was frozen."""
+    """Chance that the attempt confirms the verdict, as it was frozen."""
     verdict: str
-    """On the attempt's seeds; `edited` if what is judged has changed since the attempt was recorded."""
+    """Verdict on the attempt's seeds; `edited` if what is judged changed after the attempt was recorded."""
     mark: str
     """`confirmed`, `fell back` or `reversed`; empty if edited."""
 
@@ -50,23 +50,23 @@ class Attempt(_Part):
     experiment: Id
     tier: str
     number: Annotated[int, Field(ge=1)]
-    """Among the attempts on the experiment, from 1."""
+    """Number among the attempts on the experiment, from 1."""
     first_seed: Seed
-    """Follows from the experiment, the number and the phrase."""
+    """First of the attempt's seeds, which follows from the experiment, the number and the phrase."""
     level: float
-    """One-sided, of each verdict: .025 / 2^number."""
+    """One-sided level of each verdict: .025 / 2^number."""
     sha256: dict[str, str]
-    """Of each table."""
+    """Table -> its SHA-256."""
     claims: dict[str, Claim]
 
 
 class Confirmation(_Part):
-    """What attempts that were begun together found."""
+    """Results of attempts that were begun together."""
 
     format: Literal[1] = 1
     phrase: Phrase
     commit: str
-    """When they were recorded."""
+    """Commit at which the attempts were recorded."""
     machine: dict[str, Any]
     """Command, versions, hardware and arithmetic, as in the record of any result."""
     attempts: Annotated[list[Attempt], Field(min_length=1)]
@@ -80,8 +80,9 @@ def schema() -> dict[str, Any]:
 
 
 def write(root: Path, attempted: Sequence[Attempted]) -> Path:
-    """Writes what attempts found into their folder of `confirmations/`: `confirmation.json`, and `claims.csv`
-    and `observations.parquet` as in a report, from which `redo_verdicts.py` derives the verdicts.
+    """Writes the results of attempts into their folder of `confirmations/`: `confirmation.json`, and
+    `claims.csv` and `observations.parquet` as in a report, from which `redo_verdicts.py` derives the
+    verdicts.
 
     Args:
         attempted: ended, and begun together.
@@ -159,7 +160,7 @@ def _write(content: bytes, file: Path) -> None:
 
 
 def problems(folder: Path, root: Path) -> list[str]:
-    """What is wrong with a confirmation, a line each: files that are damaged, seeds or a level that are not
+    """Lists the faults of a confirmation, a line each: files that are damaged, seeds or a level that are not
     the attempt's, verdicts that do not follow from the observations, and claims that were never frozen.
 
     Args:
@@ -196,7 +197,7 @@ def _sum(file: Path) -> str:
 
 
 def _of_attempt(attempt: Attempt, phrase: str, claims: pd.DataFrame, seen: pd.DataFrame) -> Iterator[str]:
-    """What is wrong with an attempt's seeds, level and verdicts, in `confirmation.json` or in the tables."""
+    """Lists the faults of an attempt's seeds, level and verdicts, in `confirmation.json` or in the tables."""
     what = f"attempt {attempt.number} on {attempt.experiment}"
     if attempt.first_seed != (first := frozen.first_seed(attempt.experiment, attempt.number, phrase)):
         yield f"{what} has seeds from {attempt.first_seed}; its number and phrase give {first}"
@@ -231,7 +232,7 @@ def _judged(attempt: Attempt) -> set[str]:
 
 
 def _of_records(attempt: Attempt, name: str, root: Path) -> Iterator[str]:
-    """What differs from the ledger and the lock of a checkout."""
+    """Lists the differences from the ledger and the lock of a checkout."""
     entry = frozen.load_lock(root).experiments.get(attempt.experiment)
     known = [entry.claims] if entry else []
     for each, found in frozen.attempts(root):
@@ -261,7 +262,7 @@ def _of_records(attempt: Attempt, name: str, root: Path) -> Iterator[str]:
 
 
 def _redone(folder: Path) -> list[str]:
-    """What `redo_verdicts.py` says of verdicts that do not follow from the observations."""
+    """Lists the verdicts that do not follow from the observations, in the words of `redo_verdicts.py`."""
     printed = io.StringIO()
     with redirect_stdout(printed):
         redo_verdicts.main(str(folder))

@@ -17,17 +17,17 @@ from reprise.report.schema import Figure, Item, Quotation, Section
 from reprise.report.schema import Paper as Shown
 
 Mention = tuple[str, str, str]
-"""Of a figure, table or section: its kind, number and letter."""
+"""A figure, table or section: its kind, number and letter."""
 
 _MENTION = re.compile(r"\b(fig|tab|sec)[a-z]*\.?\s*0*(\d+(?:\.\d+)*)\(?([a-z]?)\b", re.IGNORECASE)
 _SECTION = re.compile(r"Abstract|Appendix|\d+(?:\.\d+)*|[A-Z](?:\.\d+)*(?![\w’'])")
 _NAMED = re.compile(r"Abstract|(?:(?<=Section )|(?<=Appendix ))(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)*)")
-"""Sections that are called so, beside numbers of theorems and equations."""
+"""Sections named as such, unlike the numbers of theorems and equations."""
 _OTHER = re.compile(
     r"(?:Figure|Table|Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Equation|Example)s?"
     r" [\w.]+"
 )
-"""What has a number and is no section."""
+"""Numbered items that are no sections."""
 _THEOREM = re.compile(
     r"(?:Theorem|Proposition|Corollary|Lemma|Remark|Assumption|Definition|Conjecture)s?"
     r" [A-Z]?\.?\d+(?:\.\d+)*"
@@ -40,7 +40,7 @@ ELSEWHERE = "Elsewhere"
 OWN = "Figures and tables"
 """The section of experiments that are no paper's."""
 EARLY = ("Abstract", "1")
-"""Where papers announce what later sections show."""
+"""Sections in which papers announce what later ones show."""
 QUOTED = "Sentence: "
 
 
@@ -55,7 +55,7 @@ def mentions_of(claim: Claim) -> set[Mention]:
 
 
 def same_item(a: Mention, b: Mention) -> bool:
-    """Whether two mentions name the same item; `Figure 6` matches all its parts."""
+    """Tells if two mentions name the same item; `Figure 6` matches all its parts."""
     return a[:2] == b[:2] and (a[2] == b[2] or not a[2] or not b[2])
 
 
@@ -155,7 +155,8 @@ def redrawn(paper: Shown, figure: str) -> list[Item]:
 
 @dataclass(frozen=True)
 class Contents:
-    """
+    """A paper's table of contents, with the figures drawn and the verdicts on its claims.
+
     Attributes:
         verdicts: claim -> its verdict.
     """

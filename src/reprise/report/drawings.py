@@ -12,10 +12,10 @@ from reprise.report.schema import Claim, Paper, Reading
 DRAWN = ("value", "ordering", "trend", "limit", "count", "always", "given")
 """The types of statement whose observations have a place on a line; the others are about rounding errors."""
 SIZE, EDGE = 440, 46
-"""Pixels of a panel: its side, and the room for its axes' labels."""
+"""Side of a panel, and the room for its axes' labels, in pixels."""
 TICKS = 4
 MOST_LINES = 60
-"""Of one claim's drawing."""
+"""Most lines of one claim's drawing."""
 OURS = "main setting"
 
 
@@ -37,7 +37,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A claim's lines on one axis, the difference from what it is compared with.
+    """A claim's lines on one axis, the difference from the reference.
 
     Attributes:
         low, high: of the band that the claim allows, in percent of the width.
@@ -56,7 +56,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Span:
-    """What a line shows, as differences from its reference."""
+    """The numbers of a line, as differences from its reference."""
 
     name: str
     verdict: Verdict | None

@@ -1,5 +1,5 @@
-"""What stands first: what became of each headline, the firmest findings, and how many printed numbers have
-been compared."""
+"""Results that stand first: the outcome of each headline, the firmest findings, and the count of printed
+numbers that have been compared."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS, NOT_SEEN
 
 FINDINGS = 10
-"""Of each sort."""
+"""Most findings of each sort."""
 QUESTIONS = {
     "headlines": "what abstracts and introductions claim",
     "fails": "what fails on the paper’s own basis",
@@ -21,7 +21,7 @@ QUESTIONS = {
     "depends": "what depends on settings left open",
     "undecided": "what more seeds would decide",
 }
-"""What readers ask of a list of claims."""
+"""Questions that readers ask of a list of claims."""
 
 
 class Sentence(NamedTuple):
@@ -107,7 +107,8 @@ def asked(papers: Iterable[Paper]) -> dict[str, list[str]]:
 
 
 def beyond_headlines(paper: Paper) -> list[Claim]:
-    """The paper's other statements that do not hold at its own scale: no single number, which is one draw."""
+    """A paper's statements beside its headlines that do not hold at its own scale, without single numbers,
+    which are one draw each."""
     known = {headline.claim for headline in paper.headlines}
     return [
         claim
@@ -157,7 +158,7 @@ def _lines(paper: Paper) -> list[set[str]]:
 
 
 def printed(papers: Sequence[Paper]) -> Printed:
-    """How many of the printed numbers have been compared, and how many need a run as published."""
+    """Counts the printed numbers: all, compared, and waiting for a run as published."""
     waiting, sets = 0, set()
     for paper in papers:
         not_run = [claim.id for claim in paper.claims if claim.published and claim.verdict == "not run"]
@@ -178,7 +179,7 @@ def printed(papers: Sequence[Paper]) -> Printed:
 
 
 def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[str]]:
-    """How many of these claims only a run as published decides, and its data sets."""
+    """Counts the claims that only a run as published decides, and lists the data sets that it needs."""
     needing = [experiment for claim, experiment in (paper.claims[id] for id in ids) if claim.needs]
     names: dict[str, None] = {}
     for experiment in needing:

@@ -11,7 +11,7 @@ _CHILDREN = {
     **dict.fromkeys(("mfrac", "mroot", "msub", "msup", "munder", "mover"), 2),
     **dict.fromkeys(("msubsup", "munderover"), 3),
 }
-"""How many parts an element has; the converter leaves out what the LaTeX does not give."""
+"""Element -> number of its parts; the converter leaves out those that the LaTeX does not give."""
 _PRIMES = (
     (re.compile(r"<msup>(<mi>[^<]*</mi>)<mi>&#x02032;</mi></msup>"), r"<mrow>\1<mo>&#x02032;</mo></mrow>"),
     (

@@ -13,7 +13,7 @@ from reprise.ledger import recorded
 
 HISTORY = "history.csv"
 DROPPED = "dropped"
-"""In place of a verdict, of a claim that is gone or has another name."""
+"""Entry in place of the verdict on a claim that is gone or has another name."""
 Cause = Literal["data", "setting", "rule", "rule and data", "rule and setting"]
 CAUSES: dict[Cause, str] = {
     "data": "run again with the same parameters",

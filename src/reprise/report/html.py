@@ -50,7 +50,7 @@ from reprise.report.schema import Claim, Figure, Part, Report
 from reprise.report.vector import Vector, is_heat_map, values, vector
 
 MOST_BYTES = 4_000_000
-"""Of a page; with more, browsers take over two seconds to open it."""
+"""Most bytes of a page; with more, browsers take over two seconds to open it."""
 IDS = re.compile(r'<[^>]* id="([^"]+)"')
 """A place in a page, which a link can name."""
 LINKS = re.compile(r'href="#(?=([^"?]+)[?"])')
@@ -138,7 +138,7 @@ def page(
     home: bool = True,
     printed: bool = True,
 ) -> str:
-    """A page.
+    """A page of the report, in HTML.
 
     Args:
         folder, root: as for `pages`.
@@ -267,8 +267,8 @@ def _thumbnail(root: Path, folder: Path, figure: Figure) -> str:
 
 
 def _distance(claim: Claim) -> str:
-    """How far the observation lies from the reference, in margins or else relative to it, to sort by; empty
-    if nothing was observed."""
+    """The distance of the observation from the reference, in margins or else relative to the reference, to
+    sort by; empty if nothing was observed."""
     if claim.observed is None or claim.reference is None:
         return ""
     size = claim.margin or abs(claim.reference) or 1.0

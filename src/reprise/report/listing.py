@@ -1,4 +1,4 @@
-"""What `reprise list` and `reprise check` print: experiments with their states, claims as tasks, verdicts,
+"""Listings of `reprise list` and `reprise check`: experiments with their states, claims as tasks, verdicts,
 findings."""
 
 import json
@@ -26,7 +26,7 @@ COUNTED = VERDICTS[:-1]
 NOT_JUDGED = "not judged"
 NOT_RUN = "-"
 SHOWN = 3
-"""Contradictions that the end of a run names."""
+"""Most contradictions that the end of a run names."""
 
 
 def rows(
@@ -104,7 +104,7 @@ def _cell(row: Mapping[str, Any]) -> str:
 
 
 def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
-    """How many claims of each experiment have each verdict, of the papers with saved verdicts."""
+    """Experiment -> counts of the verdicts on its claims, for papers with saved verdicts."""
     counts: dict[str, Counter[str]] = {}
     for paper in registry.papers().values():
         verdicts = Verdicts(paper, tier).saved()
@@ -115,7 +115,7 @@ def _by_experiment(tier: Tier) -> dict[str, Counter[str]]:
 
 
 def state_of(configured: ConfiguredExperiment) -> str:
-    """Whether an experiment's results are there: `done`, `stale`, `damaged` or `NOT_RUN`."""
+    """The state of an experiment's results: `done`, `stale`, `damaged` or `NOT_RUN`."""
     if not configured.has_results():
         return NOT_RUN
     try:
@@ -221,7 +221,7 @@ def weights(paper: Paper) -> dict[str, float]:
 
 
 def _expected(claim: Claim, row: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a claim is compared with, and what was found."""
+    """A claim's reference and margin, and the result of this tier's run."""
     if row is None:
         known = None if callable(claim.first.reference) else float(claim.first.reference)
         margin = None if known is None else claim.first.margin_at(known)
@@ -243,7 +243,7 @@ def _needs(claim: Claim) -> str:
 
 def _measured(row: Mapping[str, Any]) -> str:
     low, high = row["low"], row["high"]
-    if known := registry.claims().get(row["claim"]):  # else it was judged, and has gone since
+    if known := registry.claims().get(row["claim"]):  # a claim may have gone since it was judged
         low, high = known[0].shown(low, high)
     return f"{measured(row['kind'], row['observed'], low, high)} {row['unit']}"
 
@@ -272,7 +272,7 @@ def findings(claims: pd.DataFrame) -> Iterator[str]:
 
 
 def ending(tier: Tier, claims: pd.DataFrame, report: Path) -> list[str]:
-    """What a person reads at the end of a run, in five lines.
+    """The summary that ends a run, in five lines.
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
@@ -306,7 +306,7 @@ def ending(tier: Tier, claims: pd.DataFrame, report: Path) -> list[str]:
 
 
 def _counted(claims: pd.DataFrame) -> str:
-    """How the claims came out that decide sentences of the abstracts and lists of contributions."""
+    """Counts the verdicts on claims that decide sentences of the abstracts and lists of contributions."""
     deciding = {id for paper in registry.papers().values() for _, id in paper.headlines}
     rows = [row for row in _rows(claims) if row["claim"] in deciding]
     found = Counter(

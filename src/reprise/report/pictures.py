@@ -10,11 +10,11 @@ from reprise.engine.memo import code_and_versions
 from reprise.storage import disk, records, store
 
 WIDTH = 200
-"""Of a thumbnail, in pixels."""
+"""Width of a thumbnail, in pixels."""
 QUALITY = 34
-"""Of AVIF: lines and letters stay sharp, at a tenth of the PNG's size."""
+"""Quality of the AVIF: lines and letters stay sharp, at a tenth of the PNG's size."""
 KIND = "pictures"
-"""Of the cache's entries."""
+"""Kind of the cache's entries."""
 PICTURE = "picture.avif"
 
 

@@ -1,7 +1,7 @@
-"""Every number that the papers print, with what was measured of it here.
+"""Every number that the papers print, with our measurement of it.
 
 A printed number is a row of a paper's `published.csv`, and the claim whose id is its key compares it. Where
-nothing was run as published, that claim has no verdict. What it measures is then read off the run that there
+nothing was run as published, that claim has no verdict. Its measurement is then read off the run that there
 is, smaller or on other images, and shown without a difference from print: the two are not of one thing.
 """
 
@@ -35,12 +35,12 @@ AS_PUBLISHED = "paper"
 SAME: tuple[PrintedSetting, ...] = ("the same", "the same, with assumptions")
 """The settings in which a measurement is compared with print."""
 NOT_A_PLACE = ("key", "artifact", "value", "std", "unit", "source", "metric")
-"""The columns of a `published.csv` that do not say where in its table a number stands."""
+"""The columns of a `published.csv` that do not locate a number in its table."""
 FIELDS = ("artifact", "row", "unit", "value", "std", "observed", "low", "high", "difference",
           "difference_low", "difference_high", "predicted_low", "predicted_high", "inside", "setting",
           "note", "gpu_hours", "gpu_jobs", "longest_job_hours", "longest_job_gpus", "together",
           "claim")  # fmt: skip
-"""Of a printed number, in `csv`."""
+"""Fields of a printed number in `csv`."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PrintedNumbers:
     claims: Mapping[str, Claim]
 
     def all(self) -> list[PrintedNumber]:
-        """Each with what was measured of it, in the order of `published.csv`.
+        """All numbers, each with our measurement of it, in the order of `published.csv`.
 
         Raises:
             RepriseError: if results are damaged, or the tier of a run as published cannot be read.
@@ -97,7 +97,7 @@ class PrintedNumbers:
         return PrintedNumber(**fields)
 
     def _measured(self, claim: Claim, definition: Definition, value: float, places: int) -> dict[str, Any]:
-        """What was measured, as fields of a printed number."""
+        """Our measurement, as fields of a printed number."""
         if claim.verdict == "not run":
             return self._on_another(claim, definition)
         own = {"observed": claim.observed, "low": claim.own_low, "high": claim.own_high}
@@ -117,7 +117,7 @@ class PrintedNumbers:
         }
 
     def _on_another(self, claim: Claim, definition: Definition) -> dict[str, Any]:
-        """What the claim measures in the run that there is; nothing if that run has nothing of it."""
+        """Our measurement in a reduced run, as fields of a printed number; empty if there is none."""
         if not claim.tables or definition.has_cells:
             return {}
         seen: Observation = observe(definition, ALONE, self._tables(claim.experiment))
@@ -138,7 +138,7 @@ class PrintedNumbers:
 
     @cached_property
     def _cost(self) -> Callable[[str], dict[str, Any]]:
-        """Finds what an experiment takes on GPUs as published, as fields of a printed number."""
+        """Estimates the GPU time of an experiment as published, as fields of a printed number."""
 
         def of_experiment(id: str) -> dict[str, Any]:
             needs = load_tier(AS_PUBLISHED, self.tier.root).experiment(id).needs().values()
@@ -154,13 +154,13 @@ class PrintedNumbers:
 
     @cached_property
     def _decided_together(self) -> Counter[str]:
-        """Experiment -> how many printed numbers its run as published decides."""
+        """Experiment -> count of printed numbers that its run as published decides."""
         found = [self._claim(row) for row in self._rows]
         return Counter(claim.experiment for claim in found if claim)
 
 
 def place(row: Mapping[str, Any]) -> str:
-    """Where a number stands in its table, in words, from a row of `published.csv`: `SimCLR, no projector`,
+    """The place of a number in its table, in words, from a row of `published.csv`: `SimCLR, no projector`,
     `beta = 1, P = 3, backprop mean, no backprop variance`."""
     words = []
     for name, cell in row.items():
@@ -190,25 +190,25 @@ def predicted(values: Sequence[float], repetitions: int) -> tuple[float | None, 
 
 
 def is_inside(value: float, places: int, low: float | None, high: float | None) -> bool | None:
-    """Whether an interval holds some number that is printed as this one; None without an interval.
+    """Tells if an interval holds a number that is printed as this one; None without an interval.
 
     Args:
         places: how many decimals are printed.
     """
     if low is None or high is None:
         return None
-    half = 0.5 * 10.0**-places * (1 + 1e-9)  # of a digit; beyond it, rounding in binary
+    half = 0.5 * 10.0**-places * (1 + 1e-9)  # half a digit, and rounding in binary
     return low <= value + half and value - half <= high
 
 
 def _decimals(row: Mapping[str, Any]) -> int:
-    """How many decimals a printed number or its spread has at least: trailing zeros are not known."""
+    """Lower bound on the decimals of a printed number and its spread: trailing zeros are not known."""
     shown = [row["value"], *([row["std"]] if not _is_empty(row.get("std")) else [])]
     return max(len(f"{float(each):.10f}".rstrip("0").partition(".")[2]) for each in shown)
 
 
 def _of_what(row: Mapping[str, Any]) -> tuple[object, object]:
-    """What a number measures: a paper prints such numbers with as many decimals."""
+    """Metric and unit of a number: where both agree, a paper prints as many decimals."""
     return row.get("metric"), row.get("unit")
 
 
@@ -263,7 +263,7 @@ def _fixed(value: float, places: int) -> str:
 
 
 class Summary(NamedTuple):
-    """How many numbers of a table were measured, and how well they agree.
+    """Counts of a table's numbers by how they were measured, and their agreement with ours.
 
     Attributes:
         same: measured as published.
@@ -286,9 +286,10 @@ class Summary(NamedTuple):
 
 
 def summary(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim]) -> Summary:
-    """
+    """Summarises the printed numbers of a table.
+
     Args:
-        claims: what the numbers' claims are, by id.
+        claims: the numbers' claims, by id.
     """
     settings = Counter(number.setting for number in numbers)
     differences = [number.difference for number in numbers if number.difference is not None]
@@ -312,9 +313,9 @@ def answer(numbers: Sequence[PrintedNumber], claims: Mapping[str, Claim], about:
     """Says in a line how well a table's printed numbers agree with ours, and what would decide the others.
 
     Args:
-        claims: those of the numbers, by id.
-        about: those about the table as a whole (`whole`): of those at paper scale, the first that compares it
-            with print is named.
+        claims: the numbers' claims, by id.
+        about: the claims about the table as a whole (`whole`); the first at paper scale that compares the
+            table with print is named.
     """
     all = summary(numbers, claims)
     said = []
@@ -354,8 +355,8 @@ def by_artifact(paper: Paper) -> dict[str, list[PrintedNumber]]:
 
 
 def whole(paper: Paper, artifact: str) -> list[Claim]:
-    """The claims about a figure or table that prints numbers, beside those on its single numbers; by what
-    they stand on, misprints last, and of these agreement with print first."""
+    """The claims about a figure or table that prints numbers, except those on its single numbers; in the
+    order of `GROUNDS`, on each ground agreement with print first."""
     single = {number.claim for number in paper.numbers}
     about = {id for figure in paper.figures if figure.number == artifact for id in figure.claims}
     found = [claim for claim in paper.claims if claim.id in about - single and claim.verdict != "not run"]

@@ -1,5 +1,5 @@
 """A run's results as pages that a repository shows to those who run nothing: a page a paper with its
-drawings, the table of verdicts, what the README says was found, and the bundle of the run.
+drawings, the table of verdicts, the findings in the README, and the bundle of the run.
 
 They are made from the same structure as the report, and hold no date but those of the commits that they name,
 so that the same results give the same bytes.
@@ -36,11 +36,11 @@ from reprise.storage import disk
 from reprise.training.costs import GPU
 
 WIDTH = 1000
-"""Pixels of a drawing in PNG."""
+"""Width of a drawing in PNG, in pixels."""
 COLORS = 256
-"""Of such a PNG: a third of the bytes, with no difference that one sees."""
+"""Colours of a drawing in PNG: a third of the bytes, with no visible difference."""
 MOST_BYTES = 300_000
-"""Of a drawing in SVG; a larger one is shown as a PNG."""
+"""Most bytes of a drawing in SVG; a larger one is shown as a PNG."""
 COLUMNS = ("claim", "verdict", "ground", "statement", "observed", "low", "high", "level", "unit",
            "relation", "reference", "margin", "smallest", "published", "seeds", "rounds", "alpha",
            "chance_same", "reason", "quantifier", "word", "stands",
@@ -52,15 +52,15 @@ INDEX = "README.md"
 LETTERS = "letters"
 """The folder of letters to authors, beside that of the results."""
 HEADLINES = 2
-"""Of a paper and standing, named in the README; the others are counted."""
+"""Most headlines of a paper and standing that the README names; the others are counted."""
 UP = "../.."
 """The way from `docs/results` to the checkout."""
 MARKS = "<!-- results: written by `reprise publish` -->", "<!-- end of results -->"
-"""The lines of a README between which it says what was found."""
+"""The lines of a README that enclose the findings."""
 
 
 def publish(tier: Tier, claims: pd.DataFrame, folder: Path, readme: Path) -> list[Path]:
-    """Writes the pages of a tier's results into a folder, and what was found into a README.
+    """Writes the pages of a tier's results into a folder, and the findings into a README.
 
     Args:
         claims: one row per claim, with the columns `evidence.verdicts.COLUMNS`.
@@ -108,7 +108,7 @@ def _write(content: bytes, file: Path) -> None:
 def pages(
     report: Report, root: Path, changed: Sequence[history.Change] = (), drawings: Collection[str] = ()
 ) -> dict[str, bytes]:
-    """File name -> the page in Markdown: one with what was found in all papers, one with all numbers that
+    """File name -> the page in Markdown: one with the findings of all papers, one with all numbers that
     they print, and one a paper.
 
     Args:
@@ -158,7 +158,7 @@ def letters(report: Report) -> dict[str, bytes]:
                 for claim in paper.claims
                 if _is_theirs(claim)
                 and claim.verdict == "contradicted"
-                and claim.ground != "reduced"  # which says little of the paper's own networks
+                and claim.ground != "reduced"  # it says little of the paper's networks
             ],
             assumed=list(_assumed(paper)),
         ).encode()
@@ -186,7 +186,7 @@ def _is_theirs(claim: Claim) -> bool:
 
 
 def findings(report: Report, folder: Path) -> str:
-    """What was found, in Markdown: a table of what became of each paper's headlines, and a picture of its
+    """The findings in Markdown: a table of the outcomes of each paper's headlines, and a picture of its
     printed numbers.
 
     Args:
@@ -196,7 +196,7 @@ def findings(report: Report, folder: Path) -> str:
 
 
 def in_readme(text: str, section: str, readme: Path) -> str:
-    """A README with what was found between its marks.
+    """A README with the findings between its marks.
 
     Raises:
         RepriseError: if a mark is missing.

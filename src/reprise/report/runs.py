@@ -1,4 +1,4 @@
-"""How the results were made: commands, durations, commit, versions, hardware."""
+"""Provenance of the results: commands, durations, commit, versions, hardware."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -10,10 +10,10 @@ from reprise.report.schema import Provenance
 
 
 def runs(tier: Tier, ids: Iterable[str] | None = None) -> dict[str, Provenance]:
-    """How experiments were run, by id, of those whose results are up to date.
+    """Provenance of the experiments whose results are up to date, by id.
 
     Args:
-        ids: of all experiments, if not given.
+        ids: the experiments; by default, all.
 
     Raises:
         RepriseError: if a record or a benchmark file is damaged.
@@ -31,7 +31,7 @@ def _run(configured: ConfiguredExperiment) -> Provenance:
 
 
 def minutes(paper: Paper, tier: Tier, fresh: Mapping[str, Provenance]) -> float | None:
-    """What a paper's jobs took, drawings and verdicts among them; None if nothing has run."""
+    """Wall time of a paper's jobs, drawings and verdicts among them, in minutes; None if nothing has run."""
     own = [fresh[id].minutes for id in paper.experiments if id in fresh]
     return sum(own) + costs.of_reading(paper, tier).wall_seconds / 60 if own else None
 

@@ -31,12 +31,12 @@ class CodeLine(Part):
     """A line of code."""
 
     file: str
-    """From the root of the repository."""
+    """Path from the root of the repository."""
     line: int
     name: str
     """The function that begins there."""
     path: str
-    """Of the file, or empty if it is not in this checkout."""
+    """Path to the file; empty if this checkout lacks it."""
 
     @classmethod
     def of(cls, place: CodePlace, root: Path, folder: Path) -> "CodeLine":
@@ -54,27 +54,27 @@ class Setting(Part):
     """One parameter of an experiment."""
 
     text: str
-    """Its name and value, and of a departure the published value: `width: 8 (paper: 16)`."""
+    """Name and value of the parameter, with the published value if it departs: `width: 8 (paper: 16)`."""
     why: str
-    """Where the paper states the published value, or why this value was chosen where it does not."""
+    """Place in the paper that states the published value, or else the reason for this value."""
 
 
 class Experiment(Part):
-    """How an experiment was or will be run."""
+    """An experiment, with its command and settings."""
 
     id: str
     command: str
     minutes: Number
-    """That its jobs took; null if it has not run."""
+    """Wall time of the experiment's jobs, in minutes; null if it has not run."""
     has_run: bool
     departures: list[Setting]
-    """From the published settings."""
+    """Settings that differ from the published ones."""
     assumptions: list[Setting]
     """Our values of what the paper leaves open."""
     older: str
-    """How the experiment of a recorded run differs from what it is now; empty if it does not."""
+    """Difference between the experiment of a recorded run and today's; empty if there is none."""
     looked: str
-    """What was set after results had been seen."""
+    """Parameters set after results had been seen; empty if there are none."""
 
 
 PrintedSetting = Literal["the same", "the same, with assumptions", "reduced", "not run", "not judged"]
@@ -84,46 +84,47 @@ class PrintedNumber(Part):
     """A number that a paper prints, and what was measured of it here."""
 
     key: str
-    """Of its row in the paper's published.csv; empty if it has none."""
+    """Key of the number in the paper's published.csv; empty if its row has none."""
     artifact: str
     """The figure, table or section that prints it."""
     row: str
-    """Its place there, in words."""
+    """Place of the number in its artifact, in words."""
     value: float
     std: Number
     places: int
-    """How many decimals are printed."""
+    """Number of decimals printed."""
     unit: str
     claim: str
     """The claim about it; empty if there is none."""
     setting: PrintedSetting
-    """What was measured here: as published, with our values where the paper has none, smaller or on other
-    images, or nothing."""
+    """Setting of our measurement: as published, with our values where the paper has none, smaller or on other
+    images, or none."""
     note: str
-    """Why the measurement decides nothing, or why there is none."""
+    """Reason why the measurement decides nothing, or is missing."""
     observed: Number
     low: Number
-    """Of the interval of our mean."""
+    """Lower end of the interval of our mean."""
     high: Number
     difference: Number
-    """Of ours less the printed one, measured as published; else null: the two are not of one thing."""
+    """Our number less the printed one, if measured as published; else null: they measure different things."""
     difference_low: Number
-    """Of the interval of the difference, in which a printed spread is contained."""
+    """Lower end of the interval of the difference, which allows for a printed spread."""
     difference_high: Number
     predicted_low: Number
-    """Of the 95 % prediction interval, by our seeds, of a mean over as many runs as the printed one."""
+    """Lower end of the 95 % prediction interval, from our seeds, of a mean over as many runs as the printed
+    one."""
     predicted_high: Number
     inside: bool | None
-    """Whether the printed number, as it is rounded, lies in that interval; null without one."""
+    """True if the printed number, as rounded, lies in the prediction interval; null without an interval."""
     gpu_hours: Number
-    """Of the run as published that decides it, where there is none yet."""
+    """GPU-hours of the run as published that decides the number; null if no such run is missing."""
     gpu_jobs: int
-    """How many jobs of that run need GPUs."""
+    """Number of jobs of the run as published that need GPUs."""
     longest_job_hours: Number
     longest_job_gpus: int
-    """GPUs of that longest job."""
+    """GPUs of the longest job."""
     together: int
-    """How many printed numbers that run decides."""
+    """Count of printed numbers that the run as published decides."""
 
 
 class Figure(Part):
@@ -131,24 +132,24 @@ class Figure(Part):
 
     id: str
     number: str
-    """As the paper prints it: `Figure 6a`."""
+    """Label that the paper prints: `Figure 6a`."""
     kind: Literal["figure", "table"]
     caption: str
     experiment: str
     files: dict[str, str]
     """Ending (`pdf`, `svg`, `png`, `csv`, `md`) -> path; empty if it has not been drawn."""
     width: int
-    """Of the PNG in pixels; 0 of a table."""
+    """Width of the PNG, in pixels; 0 for a table."""
     height: int
     columns: list[str]
-    """Of a table."""
+    """Column names of a table; empty for a figure."""
     rows: list[list[str]]
     code: CodeLine
     """The function that draws it."""
     claims: list[str]
     """The claims about it."""
     commands: list[str]
-    """What makes it, if it is missing."""
+    """Commands that make a missing drawing; otherwise empty."""
 
 
 class Reading(Part):
@@ -161,13 +162,13 @@ class Reading(Part):
     high: Number
     reference: Number
     seeds: int
-    """Observations there."""
+    """Number of observations."""
     p_reproduced: Number
-    """As of a claim, for this one alone."""
+    """`Claim.p_reproduced` in this cell or setting alone."""
     p_contradicted: Number
-    """Likewise."""
+    """`Claim.p_contradicted` in this cell or setting alone."""
     p_tied: Number
-    """Likewise."""
+    """`Claim.p_tied` in this cell or setting alone."""
 
 
 class Published(Part):
@@ -177,8 +178,8 @@ class Published(Part):
     std: Number
     n: int | None
     low: Number
-    """The interval of the mean, of the level of ours, where the paper gives its spread and the number of
-    repetitions."""
+    """Lower end of the interval of the mean, at the level of ours, where the paper gives its spread and the
+    number of repetitions."""
     high: Number
 
 
@@ -189,113 +190,112 @@ class Quotation(Part):
     place: str
     """The section of the paper."""
     hedge: str
-    """The words that make it a conjecture; empty if none do."""
+    """The words that make the sentence a conjecture; empty if none do."""
 
 
 class Claim(Part):
-    """A published statement, and what came out."""
+    """A published statement, with its verdict and the evidence."""
 
     id: str
     kind: Kind
     statement: str
-    """In our words."""
+    """The statement in our words."""
     quotations: list[Quotation]
     """The paper's own sentences."""
     source: str
-    """Where the paper says it."""
+    """Place of the statement in the paper."""
     form: Form
     erratum: ErratumKind | Literal[""]
     reading: str
-    """Whose definition of what is measured, if it is not the paper's."""
+    """Our definition of the measured quantity, if it is not the paper's; otherwise empty."""
     quantifier: Quantifier
-    """Over what the sentence speaks."""
+    """Quantifier of the sentence over cells."""
     word: str
-    """The words of the sentence that decide it."""
+    """The words of the sentence that decide the quantifier."""
     verdict: Verdict
     label: str
-    """The verdict, or one degree more than it: `not seen here`, `holds in 22 of 32 cells`."""
+    """The verdict, or a finer degree of it: `not seen here`, `holds in 22 of 32 cells`."""
     mark: str
-    """What attempts to confirm the frozen verdict say, `confirmed in attempt 1 of 2`; empty if none has
+    """Outcome of attempts to confirm the frozen verdict, `confirmed in attempt 1 of 2`; empty if none has
     ended, or if the claim was edited since."""
     reason: str
     reason_code: Reason
-    """Why it is inconclusive or not run, in one of a few words."""
+    """Code of the reason why the verdict is inconclusive or not run; otherwise empty."""
     here: Verdict
     """The verdict in the published setting alone."""
     stands: Stands
-    """Where the verdict stands; empty if the paper leaves nothing open, or nothing is decided."""
+    """Settings in which the verdict stands; empty if the paper leaves nothing open, or nothing is decided."""
     exceptions: list[str]
-    """Of a sentence that holds on average, the cells in which it does not."""
+    """Cells in which a sentence that holds on average does not hold."""
     every: Verdict | Literal[""]
-    """Of a sentence about a tendency, the verdict if it spoke of every cell."""
+    """Verdict on a sentence about a tendency, if it spoke of every cell; otherwise empty."""
     ground: str
-    """What the verdict stands on, one of the report's `grounds`."""
+    """Basis of the verdict, one of the report's `grounds`."""
     unit: str
     relation: Relation
-    """How the observation must lie to the reference."""
+    """Relation of the observation to the reference that the statement requires."""
     reference: Number
     margin: Number
-    """How far off still counts."""
+    """Largest distance from the reference that still counts as equal."""
     smallest: Number
     """The smallest effect that is worth a name: within it, an ordering is tied."""
     effect: Number
     """The effect that the paper prints."""
     published: Published | None
-    """Only what the paper prints."""
+    """The number that the paper prints; null if it prints none."""
     target: Number
     """The number that the paper implies, if it prints none."""
     observed: Number
     low: Number
-    """Of the interval that decides, in which a printed spread is contained."""
+    """Lower end of the interval that decides, which allows for a printed spread."""
     high: Number
     own_low: Number
-    """Of the interval of our own measurement."""
+    """Lower end of the interval of our own measurement."""
     own_high: Number
     level: Number
-    """Of these intervals; null where nothing was estimated."""
+    """Level of the interval that decides and of our own; null where nothing was estimated."""
     rounds: int
-    """How many rounds of seeds the look joined that decided, or else the last one; 0 if nothing was run."""
+    """Rounds of seeds joined by the look that decided, or else by the last one; 0 if nothing was run."""
     alpha: Number
-    """The one-sided level of that look; null if nothing was run."""
+    """One-sided level of the look that decided, or else of the last one; null if nothing was run."""
     chance_same: Number
-    """The chance that the verdict comes out the same on as many fresh seeds; null of one that is undecided or
-    was not run."""
+    """The chance that the verdict comes out the same on as many fresh seeds; null if undecided or not run."""
     seeds: int
     sample: str
-    """Of what there are so many: seeds, runs, points, cases."""
+    """Unit that `seeds` counts: seeds, runs, points, cases, printed numbers."""
     values: list[float]
     """An observation a seed, less the paired reference where that is measured too; empty where there are
     more than fifty."""
     cells: list[Reading]
     settings: list[Reading]
-    """With other values of what the paper leaves open."""
+    """The claim with other values of what the paper leaves open."""
     is_one_scale: bool
-    """Whether all cells compare alike, in the same unit, so that they can be drawn together."""
+    """True if all cells compare alike, in the same unit, so that they can be drawn together."""
     robust: bool
-    """Contradicted at twice the margin too, and wherever the paper leaves something open."""
+    """True if contradicted at twice the margin too, and wherever the paper leaves something open."""
     checks: list[str]
-    """What speaks against an error of ours, of a contradiction."""
+    """Evidence that a contradiction is no error of ours; otherwise empty."""
     verdict_half_margin: Verdict
-    """With half the margin, or half the smallest effect."""
+    """The verdict with half the margin, or half the smallest effect."""
     verdict_twice_margin: Verdict
-    """With twice the margin, or twice the smallest effect."""
+    """The verdict with twice the margin, or twice the smallest effect."""
     p_reproduced: Number
-    """Of the hypothesis that the statement does not hold; null where nothing was tested."""
+    """P-value of the hypothesis that the statement does not hold; null where nothing was tested."""
     p_contradicted: Number
-    """Of the hypothesis that it holds."""
+    """P-value of the hypothesis that the statement holds."""
     p_tied: Number
-    """Of the hypothesis that the effect is as large as the smallest that is worth a name, or larger."""
+    """P-value of the hypothesis that the effect is at least the smallest that is worth a name."""
     what_would_decide: str
-    """How many seeds would decide an inconclusive claim, and how long they take; empty if that is not what
-    is missing."""
+    """Number of seeds that would decide an inconclusive claim, and the time for them; empty if seeds are not
+    what is missing."""
     looked: str
-    """What was set after results had been seen."""
+    """Choices made after results had been seen; empty if there are none."""
     departures: list[str]
-    """From the published settings."""
+    """Settings that differ from the published ones."""
     assumptions: list[str]
     """Our values of what the paper leaves open."""
     experiment: str
-    """Empty of a claim that no experiment decides."""
+    """The experiment that decides the claim; empty if none does."""
     tables: str
     """The folder of the experiment's tables; empty if it has not run."""
     figures: list[str]
@@ -304,11 +304,11 @@ class Claim(Part):
     recorded: list[str]
     """Verdicts of recorded runs, a line each."""
     code: CodeLine
-    """Where the claim is written, with what refutes it."""
+    """The line that states the claim, beside what refutes it."""
     command: str
-    """What judges it again."""
+    """Command that judges the claim again."""
     minutes: Number
-    """That the command takes."""
+    """Duration of the command, in minutes."""
 
 
 class Item(Part):
@@ -316,10 +316,10 @@ class Item(Part):
 
     text: str
     quotation: str
-    """The sentence, if it is one."""
+    """The sentence; empty for a line that is none."""
     section: str
     how: str
-    """How it is covered, or why it is not."""
+    """Kind of coverage, or the reason for none."""
     note: str
     figures: list[str]
     claims: list[str]
@@ -341,18 +341,19 @@ class Erratum(Part):
     id: str
     kind: ErratumKind
     changes_result: bool
-    """Whether later lines, or a reader who computes as printed, come to another result."""
+    """True for a false statement, and if later lines, or a reader who computes as printed, come to another
+    result."""
     where: str
     printed: str
     corrected: str
     printed_mathml: str
     corrected_mathml: str
     shown_by: str
-    """The claim that shows it; empty for an error found by reading."""
+    """The claim that shows the error; empty for an error found by reading."""
 
 
 class Headline(Part):
-    """What the abstract or the list of contributions claims, and the claim that decides it."""
+    """A sentence of the abstract or the list of contributions, and the claim that decides it."""
 
     quotation: str
     claim: str
@@ -365,11 +366,11 @@ class Paper(Part):
     key: str
     title: str
     bibtex: str
-    """Empty of experiments of our own, which are no paper's."""
+    """The paper's BibTeX entry; empty for experiments of our own, which are no paper's."""
     version: str
     """The version of the text that is judged; empty where none is named."""
     url: str
-    """Of that version; empty where the text names no address."""
+    """Address of the version; empty where `version` names none."""
     minutes: Number
     headlines: list[Headline]
     experiments: list[Experiment]
@@ -377,15 +378,15 @@ class Paper(Part):
     figures: list[Figure]
     claims: list[Claim]
     numbers: list[PrintedNumber]
-    """That the paper prints."""
+    """Numbers that the paper prints."""
     errata: list[Erratum]
-    """Those that change a result first."""
+    """Errors in the paper, first those that change a result."""
     coverage: dict[str, int]
-    """How many items are covered how."""
+    """Kind of coverage (`Item.how`) -> number of items."""
 
 
 class Count(Part):
-    """Of verdicts, on one ground."""
+    """Counts of a paper's verdicts on one ground."""
 
     paper: str
     ground: str
@@ -393,7 +394,7 @@ class Count(Part):
 
 
 class Discovery(Part):
-    """Of a paper's verdicts in which chance has a part, the share expected to be wrong, at most."""
+    """False discovery rate, at most, of a paper's verdicts in which chance has a part."""
 
     paper: str
     tests: int
@@ -402,14 +403,14 @@ class Discovery(Part):
 
 
 class Printed(Part):
-    """How many of the numbers that the papers print were compared."""
+    """Counts of the numbers that the papers print: all, compared, and waiting for a run as published."""
 
     numbers: int
     compared: int
     waiting: int
-    """How many only a run as published decides, which has not been made."""
+    """Count of numbers that only a run as published decides, which has not been made."""
     data_sets: list[str]
-    """That such a run needs."""
+    """Data sets that the runs as published need."""
     command: str
 
 
@@ -421,7 +422,7 @@ class Findings(Part):
 
 
 class Provenance(Part):
-    """How one experiment's tables were made."""
+    """Provenance of one experiment's tables."""
 
     experiment: str
     command: str
@@ -435,20 +436,21 @@ class Attempt(Part):
 
     experiment: str
     number: int
-    """Among the attempts on the experiment, from 1."""
+    """Number among the attempts on the experiment, from 1."""
     phrase: str
-    """From which the seeds were drawn; empty if none was given."""
+    """Phrase from which the seeds were drawn; empty if none was given."""
     confirmation: str
-    """The folder in `confirmations/` of what it found."""
+    """Folder of the attempt's results, in `confirmations/`."""
     first_seed: int
     level: float
-    """One-sided, of each verdict."""
+    """One-sided level of each verdict."""
     commit: str
-    """When it was recorded."""
+    """Commit at which the attempt was recorded."""
     claims: int
-    """How many were to be confirmed."""
+    """Number of claims to be confirmed."""
     marks: dict[str, list[str]] | None
-    """Those that were confirmed, fell back or were reversed; null if it never ended."""
+    """Claims that were confirmed, fell back, were reversed or edited, by mark; null if the attempt never
+    ended."""
 
 
 class Recorded(Part):
@@ -456,7 +458,7 @@ class Recorded(Part):
 
     name: str
     problem: str
-    """Why this version cannot judge it; otherwise empty."""
+    """Reason why this version cannot judge the run; otherwise empty."""
     experiments: list[str]
     facts: dict[str, str]
     counts: list[Count]
@@ -468,15 +470,15 @@ class Report(Part):
     format: Literal[3]
     tier: str
     source: str
-    """When, where and at which commit a recorded run was made; empty of what was run here."""
+    """Date, commit and hardware of a recorded run; empty for a run made here."""
     config: str
     """A hash over all parameters."""
     banner: str
-    """What must be said above all results; empty but for a tier that tests the program alone."""
+    """Warning above all results; empty except for a tier that tests the program alone."""
     attempts: list[Attempt]
     """All attempts in this tier that the ledger holds, also those that never ended."""
     grounds: dict[str, str]
-    """What a verdict can stand on -> its meaning. Counts on different grounds are never added together."""
+    """Ground of a verdict -> its meaning. Counts on different grounds are never added together."""
     papers: list[Paper]
     counts: list[Count]
     discoveries: list[Discovery]

@@ -20,7 +20,7 @@ REPORT = (
 )  # fmt: skip
 """The files of a tier's report; it may also have pages of parts (`page_of`)."""
 REPORT_RECORD = ".report.json"
-"""The sealed record of what they were made from."""
+"""The sealed record of a report's sources."""
 
 
 def page_of(part: str) -> str:
@@ -33,7 +33,7 @@ def _pages(tier: Tier) -> list[str]:
 
 
 def shown(tier: Tier) -> dict[str, dict[str, Any]]:
-    """What a tier's report is made from: the SHA-256 of the tables of each round whose results are up to
+    """The sources of a tier's report: the SHA-256 of the tables of each round whose results are up to
     date, of the verdicts on each paper that count, and of the lock and the ledger; and what is damaged in
     each recorded run.
 
@@ -80,8 +80,7 @@ def save_report(tier: Tier, files: Mapping[str, Writer], made_from: Mapping[str,
 
 
 def is_reported(tier: Tier) -> bool:
-    """Whether the files of a tier's report are those that were made from the results and verdicts that are
-    here now.
+    """Tells if the files of a tier's report were made from the results and verdicts that are here now.
 
     Raises:
         RepriseError: if a record of results or verdicts is damaged.

@@ -1,4 +1,4 @@
-"""What a person sees of Snakemake: a line for each finished figure, how far the run is, and all of an error.
+"""Terminal output of Snakemake: a line for each finished figure, the run's progress, and all of an error.
 Snakemake's own log, in .snakemake/log, has the rest."""
 
 import atexit
@@ -44,7 +44,7 @@ class Terminal(logging.Filter):
 
     @property
     def total(self) -> int:
-        """How many figures and tables are drawn."""
+        """Number of figures and tables to draw."""
         return len(self.rules & self._logs.keys())
 
     def start(self, minutes: float) -> None:
@@ -75,7 +75,7 @@ class Terminal(logging.Filter):
         self._say(f"{self._done} of {self.total} figures and tables drawn in {_in_minutes(took)}{expected}")
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Whether Snakemake shows a record; a line of a finished figure is shown in its place."""
+        """Tells if Snakemake shows a record; prints a line for the figure whose job has finished."""
         if not self._is_running():
             return True
         event = str(getattr(record, "event", None) or "")
@@ -87,7 +87,7 @@ class Terminal(logging.Filter):
             self._finish(self._rules.get(record.job_id, ""))  # type: ignore[attr-defined]
         elif record.levelno >= logging.WARNING or (self._failed and not event):
             self._failed = self._failed or record.levelno >= logging.ERROR
-            self._end_bar()  # whose line a message would be written into
+            self._end_bar()  # a message would be written into its line
             return True
         return str(record.msg).startswith(KEPT)
 

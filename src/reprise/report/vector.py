@@ -1,5 +1,5 @@
-"""Figures as SVG that a page can hold: matplotlib's own, made small, and nothing else; and what they show
-where."""
+"""Figures as SVG that a page can hold: matplotlib's own, made small, and nothing else; and the values that
+they show, with their places."""
 
 import base64
 import csv
@@ -21,7 +21,7 @@ FONT = re.compile(r"; font-family: 'DejaVu Sans'[^;]*")
 NUMBER = re.compile(r"(?<![\w#.])-?\d*\.\d+(?:e-?\d+)?")
 REFERENCE = re.compile(r"(?<=^#)[\w.-]+$|(?<=^url\(#)[\w.-]+(?=\)$)")
 HEAT_MAP = re.compile(rb'<image\b|<g id="QuadMesh_')
-"""What only figures whose colours are values hold."""
+"""Elements that only figures whose colours are values hold."""
 STEP = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 DRAWN = {"svg", "defs", "style", "g", "path", "use", "clipPath", "rect", "image", "text", "tspan", "pattern"}
 """The elements of a drawing, besides those that describe it in `metadata`."""
@@ -37,22 +37,22 @@ DESCRIBED = {
 ATTRIBUTES = {"id", "type", "version", "viewBox", "width", "height", "x", "y", "d", "transform", "clip-path",
               "style", "fill", "opacity", "patternUnits", HREF}  # fmt: skip
 DEPTH = 30
-"""Elements within each other, at most; matplotlib's are a dozen deep."""
+"""Most elements within each other; matplotlib's are a dozen deep."""
 STYLE = "*{stroke-linejoin: round; stroke-linecap: butt}"
 """The one style sheet that matplotlib writes."""
 PLAIN = re.compile(r"text/css|(?:url\(#[\w.-]+\)|(?!url)[\w\s#.,;:%()'*-])*", re.IGNORECASE)
 """An attribute's value: no address, and no function `url` but of an element of the same drawing."""
 PICTURE = re.compile(r"#[\w.-]+|data:image/png;base64,[\w+/=\s]+")
-"""What an element may refer to: another one of the same drawing, or pixels that it holds itself."""
+"""Targets that an element may refer to: another one of the same drawing, or pixels that it holds itself."""
 _POINT = r"(?:\s*-?\d{1,9}(?:\.\d+)?){2}"
 BOX = re.compile(rf"{_POINT}{_POINT}")
 PATH = re.compile(rf"(?:[ML]{_POINT}\s*|Q(?:{_POINT}){{2}}\s*|C(?:{_POINT}){{3}}\s*|z\s*)*")
 SHAPES = {"viewBox": BOX, "d": PATH, HREF: PICTURE}
-"""What the values of these attributes match; those of the others match `PLAIN`."""
+"""Attribute -> pattern of its values; those of the other attributes match `PLAIN`."""
 
 
 NEAR = 2.0
-"""Points between two marks of a series that a page tells apart: a pointer hardly does."""
+"""Least distance of two marks of a series that a page tells apart, in points: a pointer hardly does."""
 
 
 class Foreign(Exception):
@@ -111,10 +111,10 @@ def is_heat_map(file: Path) -> bool:
 
 
 def values(file: Path) -> str:
-    """What a figure shows where, for `report.js`: JSON of its series' names and of a list for each mark,
-    compressed as `Vector.content` is. The list holds what the mark is (`0.5, 71.2 [70, 72]`), the number of
-    its series, its left and top in points, and its width and height if it has a size. Of a series'
-    points in one square of `NEAR` it holds the first, and no cell or bar that is smaller than that.
+    """The values of a figure and their places, for `report.js`: JSON of its series' names and of a list for
+    each mark, compressed as `Vector.content` is. The list holds the mark in words (`0.5, 71.2 [70, 72]`),
+    the number of its series, its left and top in points, and its width and height if it has a size. Of a
+    series' points in one square of `NEAR` it holds the first, and no cell or bar that is smaller than that.
 
     Args:
         file: as `plotting.data.save_data` writes it; without the file the text is empty.
@@ -148,8 +148,8 @@ def values(file: Path) -> str:
 
 
 def _said(row: dict[str, str]) -> str:
-    """What a mark is, with four digits of a number: `x, y`, each with its interval; of a cell `row,
-    column` and what is written in it, or the number of its colour."""
+    """A mark in words, with four digits of a number: `x, y`, each with its interval; for a cell `row,
+    column` and the text in it, or the number of its colour."""
     short = {name: _four_digits(text) for name, text in row.items()}
     if cell := row.get("text") or short.get("value"):
         return f"{short['row']}, {short['column']}: {cell}"
@@ -173,7 +173,7 @@ def compressed(text: str) -> str:
 
 
 def _content(root: Element, name: str) -> str:
-    """What an element `svg` holds, made small in place."""
+    """The content of an element `svg`, made small in place."""
     _clear(root)
     _rename(root, name)
     for element in root.iter():
@@ -203,7 +203,7 @@ def parsed(file: Path) -> Element:
 
 
 class _Builder(ElementTree.TreeBuilder):
-    """Refuses what a parser otherwise drops."""
+    """Refuses processing instructions, which a parser otherwise drops."""
 
     def pi(self, target: str, data: str | None = None) -> NoReturn:
         raise Foreign(f"holds <?{target}?>, which matplotlib does not write")
@@ -257,7 +257,7 @@ def _clear(root: Element) -> None:
 
 
 def _rename(root: Element, name: str) -> None:
-    """Gives what is referred to a name of the figure's own, and removes all other ids."""
+    """Renames elements that others refer to, with names of the figure's own, and removes all other ids."""
     new: dict[str, str] = {}
     for element in root.iter():
         if HREF in element.attrib:

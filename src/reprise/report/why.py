@@ -1,4 +1,4 @@
-"""Why a claim is decided or not, and what would decide it: a few lines in the terminal."""
+"""Explanations in the terminal: why a claim is decided or not, and what would decide it."""
 
 import math
 from collections.abc import Iterator
@@ -25,11 +25,11 @@ BEYOND_SEEDS: dict[Reason, str] = {
     "not found": "a case in which it holds; that none was found proves nothing",
     "in some settings": "the settings that are undecided, once further seeds decide those",
 }
-"""What would decide a claim that seeds do not."""
+"""Reason why seeds do not decide a claim -> what would decide it."""
 
 
 def why(id: str, tier: Tier, width: int = 100) -> str:
-    """What a claim's verdict rests on, and what would decide or move it.
+    """Explains a claim's verdict, and says what would decide or move it.
 
     Args:
         width: of the lines, in characters.
@@ -75,7 +75,7 @@ def _what_runs(row: Row, experiment: ConfiguredExperiment | None) -> str:
 
 
 def _looks(row: Row) -> str:
-    """How often the claim was judged, on how many seeds, and at which level the last time."""
+    """The last look at the claim: its number, its seeds and its level."""
     rounds, decided = int(row["rounds"]), row["verdict"] != "inconclusive"
     joined = "round 1" if rounds == 1 else f"rounds 1 to {rounds}"
     return (
@@ -85,7 +85,7 @@ def _looks(row: Row) -> str:
 
 
 def _further(row: Row, experiment: ConfiguredExperiment | None) -> Iterator[Line]:
-    """What would decide an undecided claim."""
+    """Lists the means to decide an undecided claim, with their chances and times."""
     code = row["reason_code"]
     if code not in decide.MENDABLE:
         yield "would decide it", BEYOND_SEEDS.get(code, "no number of seeds")

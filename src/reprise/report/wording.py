@@ -24,9 +24,9 @@ if TYPE_CHECKING:  # the models of the page take a tenth of a second to build, a
 NOT_SEEN = "not seen here"
 """A contradiction at reduced scale or on a stand-in, which says little of the paper's own networks."""
 TEST = "A test of the program at a tiny size. It says nothing about the papers."
-"""What stands above all results of a tier that is such a test."""
+"""Banner above all results of a tier that tests the program alone."""
 STANDS: Mapping[str, str] = {"here": "in our setting", "everywhere": "everywhere"}
-"""Where a verdict stands, in words."""
+"""Settings in which a verdict stands, in words."""
 LEANS = 0.2
 """The largest p-value at which an undecided claim is said to lean to a side: where there is no effect, or one
 to the other side, at most one claim in five is said to."""
@@ -44,11 +44,11 @@ DATA_SETS = {
     "imagenet": "ImageNet",
     "coco": "MSCOCO",
 }
-"""How papers write what configs call otherwise."""
+"""Name of a data set in configs -> its name in papers."""
 
 
 def observed(claim: "Claim") -> str:
-    """What was observed, with its interval; of an equation the largest error alone."""
+    """The observation with its interval; for an equation, the largest error alone."""
     if claim.observed is None:
         return NONE
     if claim.kind in FORMULAS:
@@ -64,7 +64,7 @@ def measured(kind: Kind, value: float | None, low: float | None, high: float | N
 
 
 def to_hold(claim: "Claim") -> str:
-    """What the observation must satisfy: `near 0.31 ± 0.1`."""
+    """The condition that the observation must satisfy: `near 0.31 ± 0.1`."""
     if claim.reference is None:
         return NONE
     margin = f" ± {number(claim.margin)}" if claim.margin else ""
@@ -72,7 +72,7 @@ def to_hold(claim: "Claim") -> str:
 
 
 def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = ()) -> str:
-    """The verdict, or one degree more than it.
+    """The verdict, or a finer degree of it.
 
     Args:
         row: of a table of verdicts, with the columns `evidence.verdicts.COLUMNS`.
@@ -106,7 +106,7 @@ def _how_contradicted(row: Mapping[str, Any]) -> str:
     if kind in FORMULAS:
         return "a counterexample"
     holding = sum(each["verdict"] == "reproduced" for each in cells)
-    if holding and row["quantifier"] != "generic" and not row["erratum"]:  # whose corrected form holds
+    if holding and row["quantifier"] != "generic" and not row["erratum"]:  # the corrected form holds
         return f"holds in {holding} of {len(cells)} cells"
     if kind == "trend" and row["relation"] == "near" and row["observed"] * row["reference"] > 0:
         return "the direction holds, the size does not"
@@ -116,7 +116,7 @@ def _how_contradicted(row: Mapping[str, Any]) -> str:
 
 
 def _leaning(row: Mapping[str, Any], claim: Definition, values: Sequence[float]) -> str:
-    """To which side an undecided claim leans, if one of its p-values, corrected for cells, is at most
+    """The side to which an undecided claim leans, if one of its p-values, corrected for cells, is at most
     `LEANS`; and how many seeds lie on that side."""
     leans_yes, leans_no = (
         p is not None and p <= LEANS for p in (finite(row["p_reproduced"]), finite(row["p_contradicted"]))
@@ -124,14 +124,14 @@ def _leaning(row: Mapping[str, Any], claim: Definition, values: Sequence[float])
     if claim.quantifier == "existential" or leans_yes == leans_no:
         return "undecided"
     words = "leans yes" if leans_yes else "leans no"
-    if not values or claim.first.jackknife:  # of which only the mean has a meaning
+    if not values or claim.first.jackknife:  # only a jackknife's mean has a meaning
         return words
     holding = sum(compare(row["relation"], value, row["reference"], row["margin"]) for value in values)
     return f"{words}: {holding if leans_yes else len(values) - holding} of {len(values)} seeds"
 
 
 def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
-    """How many seeds would decide an inconclusive claim 9 times in 10, and how long they take.
+    """The number of seeds that would decide an inconclusive claim 9 times in 10, and their time.
 
     Args:
         minutes: that the experiment took with the seeds that it has.
@@ -146,8 +146,8 @@ def what_would_decide(row: Mapping[str, Any], minutes: float | None) -> str:
 
 
 def look(claim: "Claim") -> str:
-    """After how many rounds of seeds a claim was judged, at which level, and how likely its verdict is to
-    come out the same; empty where chance has no part."""
+    """The rounds of seeds after which a claim was judged, the level, and the chance that its verdict comes
+    out the same; empty where chance has no part."""
     if claim.verdict == "not run" or claim.kind in (*FORMULAS, "printed", "given"):
         return ""
     words = (
