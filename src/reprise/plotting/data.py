@@ -251,7 +251,7 @@ class _Panel:
         """The box with these two corners in the data's coordinates."""
         return self.axes.transData.transform(corners).ravel().tolist()
 
-    def _is_data(self, artist: Line2D | Rectangle) -> tuple[bool, bool]:
+    def _is_data(self, artist: Line2D | Rectangle) -> Sequence[bool]:
         """Whether an artist's x, and its y, are in the data's coordinates."""
         transform = artist.get_transform()
         contains = getattr(transform, "contains_branch_separately", None)
