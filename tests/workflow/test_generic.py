@@ -65,10 +65,10 @@ def test_jobs_are_submitted_watched_and_cancelled(cluster, smoke_run):
     try:
         job, options = cluster.started(1)
         assert "walltime=11:00" in options
-        assert options.endswith("ncpus=1:mem=1500mb:ngpus=0")
+        assert options.endswith("ncpus=1:mem=1900mb:ngpus=0")
         cluster.cancel(job)
         job, options = cluster.started(2)
-        assert "mem=3000mb" in options
+        assert "mem=3400mb" in options
         os.kill(first.pid, signal.SIGINT)
         assert first.wait(timeout=LONG) != 0
         assert (cluster.jobs / f"{job}.code").read_text() == pbs.CANCELLED

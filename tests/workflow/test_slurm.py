@@ -26,7 +26,7 @@ ON_GPU = ("esser2024_theory", "tian2023_dynamics")
 ID = "tian2023/batch_normalization"
 FOLDER = f"results/smoke/{ID}"
 PROFILE = (
-    "--workflow-profile", "slurm", "--config", "tier=smoke", "--slurm-no-account",
+    "--workflow-profile", "slurm", "--config", "tier=smoke",
     "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1",
     "--seconds-between-status-checks", "2",
 )  # fmt: skip
