@@ -94,6 +94,11 @@ class Node:
     def cancel(self, job):
         _done("scancel", job)
 
+    def requeue(self, job):
+        """As a preemption does: the job ends and waits, though not the minutes that Slurm lets it wait."""
+        _done("scontrol", "requeue", job)
+        wait_until(lambda: _succeeds("scontrol", "update", f"JobId={job}", "StartTime=now"), 60, "requeued")
+
     def end_its_time(self, job):
         """Slurm looks at the time limits every half minute."""
         _done("scontrol", "update", f"JobId={job}", "EndTime=now")
@@ -156,6 +161,10 @@ def wait_until(condition, seconds, what):
 
 def _done(*command):
     subprocess.run(command, capture_output=True, check=True)
+
+
+def _succeeds(*command):
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _output(*command):

@@ -249,7 +249,7 @@ scattergather:
 
 
 # Resources of the rules that draw, check, report, and join the tables of shares.
-QUICK = {"mem_mb": 1000, "runtime": 10}
+QUICK = {"mem_mb": 2000, "runtime": 10}
 
 
 def resources(run):
@@ -382,5 +382,5 @@ def check_accounting():
     if sacct.returncode:
         raise WorkflowError(
             f"sacct fails, so that no job's end would be seen: {sacct.stderr.strip()}. If this Slurm keeps no accounts, "
-            "add `slurm-no-account: true` and `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
+            "add `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
         )
