@@ -1,5 +1,5 @@
-# A clone with the environment of its pins. Not tried here: no registry was in reach. hadolint has nothing against this
-# file, and its commands ran in a Debian 12 of the same packages.
+# A clone with the environment of its pins. No image was built here: hadolint has nothing against this file, and its
+# commands, the smoke tier among them, ran in a bare Debian 12 with Debian's own Python 3.11.
 #   docker build -t reprise .
 #   docker run reprise                # the smoke tier: checks that everything runs
 #   docker run -it reprise bash       # make, snakemake and reprise, as in a clone
