@@ -88,7 +88,7 @@ EXPERIMENT = Experiment(
     params=Params,
     tables=TABLES,
     alternatives=alternatives,
-    plan=Resources(memory_mb=2700),
+    plan=Resources(memory_mb=3200),
     # Unconstrained losses diverge, which is the result.
     gaps=("trajectory.*", "runs.*"),
 )
