@@ -97,7 +97,9 @@ class Node:
     def requeue(self, job):
         """As a preemption does: the job ends and waits, though not the minutes that Slurm lets it wait."""
         _done("scontrol", "requeue", job)
-        wait_until(lambda: _succeeds("scontrol", "update", f"JobId={job}", "StartTime=now"), 60, "requeued")
+        waiting = {"JobId": job, "Reason": "BeginTime"}.items()
+        wait_until(lambda: any(waiting <= each.items() for each in self.jobs()), 60, "requeued")
+        _done("scontrol", "update", f"JobId={job}", "StartTime=now")
 
     def end_its_time(self, job):
         """Slurm looks at the time limits every half minute."""
@@ -161,10 +163,6 @@ def wait_until(condition, seconds, what):
 
 def _done(*command):
     subprocess.run(command, capture_output=True, check=True)
-
-
-def _succeeds(*command):
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _output(*command):
