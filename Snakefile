@@ -24,7 +24,7 @@ onstart:
     record_host()
     check_accounting()
     if is_running():
-        os.environ["REPRISE_QUIET"] = "1"  # jobs inherit it
+        os.environ.update(REPRISE_QUIET="1")  # jobs inherit it
     start_server()
     estimates = plan.estimates(INCLUDED, SHARE_MINUTES)
     said = [plan.summary(estimates), f"reprise plan --tier {TIER.name} says more"]

@@ -94,6 +94,13 @@ class Node:
     def cancel(self, job):
         _done("scancel", job)
 
+    def requeue(self, job):
+        """As a preemption does: the job ends and waits, though not the minutes that Slurm lets it wait."""
+        _done("scontrol", "requeue", job)
+        waiting = {"JobId": job, "Reason": "BeginTime"}.items()
+        wait_until(lambda: any(waiting <= each.items() for each in self.jobs()), 60, "requeued")
+        _done("scontrol", "update", f"JobId={job}", "StartTime=now")
+
     def end_its_time(self, job):
         """Slurm looks at the time limits every half minute."""
         _done("scontrol", "update", f"JobId={job}", "EndTime=now")

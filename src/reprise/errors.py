@@ -88,5 +88,6 @@ def naming_extras() -> Iterator[None]:
         while cause is not None:
             if isinstance(cause, ModuleNotFoundError) and cause.name in EXTRAS:
                 raise NotInstalledError(cause.name) from error
-            cause = cause.__cause__
+            # pandas 2 raises an ImportError of its own from none.
+            cause = cause.__cause__ or (cause.__context__ if isinstance(cause, ImportError) else None)
         raise

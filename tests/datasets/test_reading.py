@@ -1,5 +1,6 @@
 """Images that worker processes decode ahead."""
 
+import multiprocessing
 import os
 import time
 
@@ -78,6 +79,14 @@ def test_a_damaged_file_is_named_as_without_workers(files, tmp_path, workers):
         list(reading.chunks(files, 2))
     assert str(ahead.value) == str(alone.value)
     assert f"{tmp_path / '7.png'}: not an image that can be decoded" in str(ahead.value)
+
+
+def test_workers_are_forks_where_python_would_start_a_server():
+    multiprocessing.set_start_method("forkserver", force=True)  # the default from Python 3.14 on
+    try:  # a server could not be sent the function
+        assert list(map(int, reading.ahead(lambda task: torch.tensor(task), range(3)))) == [0, 1, 2]
+    finally:
+        multiprocessing.set_start_method(None, force=True)
 
 
 def test_without_forks_this_process_computes(monkeypatch):

@@ -22,7 +22,7 @@ import torch
 import torchvision
 from PIL import Image
 
-from reprise.engine import loss_trial, registry, run, tiers
+from reprise.engine import loss_trial, loss_watch, registry, run, tiers
 from reprise.errors import RepriseError
 from reprise.storage import disk, store, versions
 
@@ -523,6 +523,13 @@ def test_a_file_that_changes_during_a_run_stops_it(checkout, monkeypatch):
     ):
         run.run(tier.experiment(ID))
     assert not tier.experiment(ID).has_results()
+
+
+def test_the_package_reads_for_itself_also_where_it_is_installed(monkeypatch):
+    installed = "/environment/lib/python3.11/site-packages"
+    monkeypatch.setattr(loss_watch, "_package", lambda: f"{installed}/reprise/")
+    assert loss_watch._kind(f"{installed}/reprise/engine/cache.py") == loss_watch.OURS
+    assert loss_watch._kind(f"{installed}/numpy/__init__.py") == loss_watch.LIBRARY
 
 
 def test_what_is_read_in_training_alone_stops_the_run(checkout):

@@ -47,8 +47,8 @@ def test_a_share_needs_the_time_of_all_its_tasks_and_the_memory_and_gpus_of_the_
 
 def test_each_attempt_has_more_time_and_memory():
     first, second = (plan.limits(Resources(20, 3000), attempt) for attempt in (1, 2))
-    assert first == {"runtime": 70, "mem_mb": 3000}
-    assert second == {"runtime": 140, "mem_mb": 6000}
+    assert first == {"runtime": 70, "mem_mb": 3000 + plan.SNAKEMAKE_MB}
+    assert second == {"runtime": 140, "mem_mb": 6000 + plan.SNAKEMAKE_MB}
 
 
 def test_an_estimate_adds_up_to_what_the_tasks_need():

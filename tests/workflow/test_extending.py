@@ -54,7 +54,11 @@ OTHER_PAPERS = ("esser2024", "ren2023", "skean2024", "tian2023")
 """The papers to which nothing is added."""
 GOLDEN = ("oord2018/bound",)
 """The experiments that are added."""
-COMMANDS = ("python docs/api.py", *(f"python tests/golden/update.py {id}" for id in GOLDEN))
+COMMANDS = (
+    "python docs/api.py",
+    "python docs/tiers.py",
+    *(f"python tests/golden/update.py {id}" for id in GOLDEN),
+)
 """What the page has its reader run."""
 
 

@@ -94,7 +94,10 @@ def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
         job, needs = jobs[rule_of(id)], together(experiment.needs(SMOKE.params[id]).values())
         assert files(job["output"]) == results_of(id)
         assert int(job["priority"]) == math.ceil(needs.minutes)
-        limits = {f"runtime={math.ceil(3 * needs.minutes + 10)}", f"mem_mb={needs.memory_mb}"}
+        limits = {
+            f"runtime={math.ceil(3 * needs.minutes + 10)}",
+            f"mem_mb={needs.memory_mb + plan.SNAKEMAKE_MB}",
+        }
         assert limits <= set(job["resources"].split(", "))
         assert job["shell"].endswith(f" reprise run {id} --tier smoke")
 
@@ -316,9 +319,9 @@ def test_bad_input_is_one_message_before_the_first_job(blank, prepare, arguments
     assert not (blank.root / "results").exists()
 
 
-SLRUM = ["unknown workflow profile 'slrum'; did you mean 'slurm'? there are: default, slurm;"]
+SLRUM = ["unknown workflow profile 'slrum'; did you mean 'slurm'? there are: default, generic, slurm;"]
 NO_LINK = [
-    "(there are: default, slurm)",
+    "(there are: default, generic, slurm)",
     "/profiles is not the symbolic link",
     "ln -sfn workflow/profiles pro",
 ]

@@ -26,7 +26,7 @@ ON_GPU = ("esser2024_theory", "tian2023_dynamics")
 ID = "tian2023/batch_normalization"
 FOLDER = f"results/smoke/{ID}"
 PROFILE = (
-    "--workflow-profile", "slurm", "--config", "tier=smoke", "--slurm-no-account",
+    "--workflow-profile", "slurm", "--config", "tier=smoke",
     "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1",
     "--seconds-between-status-checks", "2",
 )  # fmt: skip
@@ -107,6 +107,13 @@ class Cluster:
         return self.worker(share)
 
 
+def require_same_tables(made, expected):
+    tables = list((expected.root / FOLDER).glob("*.parquet"))
+    assert tables
+    for table in tables:
+        assert (made.root / FOLDER / table.name).read_bytes() == table.read_bytes()
+
+
 def run_until_locked(process, lock):
     """Lets a stopped process run on until it holds the lock, and stops it again."""
     held = False
@@ -158,6 +165,24 @@ def test_a_slurm_without_accounts_is_told_what_to_add_to_the_profile(node, blank
     assert not (blank.root / "results").exists()
 
 
+def test_a_requeued_job_goes_on_without_another_attempt(node, blank, smoke_run):
+    cluster = Cluster(blank)
+    running = cluster.start(rule_of(ID))
+    try:
+        process, job = cluster.worker()
+        node.requeue(job)
+        slurm.wait_until(lambda: not Path(f"/proc/{process}").exists(), LONG, "its end")
+        process, again = cluster.worker()
+        assert again == job
+        os.kill(process, signal.SIGCONT)
+        cluster.finish(running)
+    finally:
+        kill_all(running)
+    assert next(each["Restarts"] for each in node.jobs() if each["JobId"] == job) == "1"
+    assert "Trying to restart" not in cluster.printed
+    require_same_tables(blank, smoke_run)
+
+
 def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_run):
     cluster, one, two = Cluster(blank), "1-of-2", "2-of-2"
     arguments = (rule_of(ID), "--set-scatter", f"{rule_of(ID)}=2")
@@ -198,7 +223,4 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
     finally:
         os.kill(orphan, signal.SIGCONT)
         cluster.finish(second)
-    tables = list((smoke_run.root / FOLDER).glob("*.parquet"))
-    assert tables
-    for table in tables:
-        assert (blank.root / FOLDER / table.name).read_bytes() == table.read_bytes()
+    require_same_tables(blank, smoke_run)

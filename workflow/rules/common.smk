@@ -8,11 +8,17 @@ import socket
 import subprocess
 import sys
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.settings.enums import Quietness
+
+if not find_spec("reprise"):
+    raise WorkflowError(
+        "Reprise runs in a clone, in its own environment: make environment && source .venv/bin/activate"
+    )
 
 # Searches for garbage among the modules that are imported here take a fifth of a plan.
 gc.disable()
@@ -135,7 +141,7 @@ try:
     if workflow.is_main_process:  # Snakemake in a job has other arguments
         command_line.require_profile(sys.argv[1:], Path(workflow.basedir))
         require_rules()
-    # A job on a cluster's node needs the rule that its command line names, always a run's: others are local.
+    # A job on a cluster's node needs the rule that its command line names, which is always a run's; others are local.
     if workflow.remote_exec:
         RUNS = [run for run in RUNS if own_rules(run.name) & set(sys.argv)]
         JUDGED = []
@@ -249,7 +255,7 @@ scattergather:
 
 
 # Resources of the rules that draw, check, report, and join the tables of shares.
-QUICK = {"mem_mb": 1000, "runtime": 10}
+QUICK = {"mem_mb": 2000, "runtime": 10}
 
 
 def resources(run):
@@ -345,8 +351,8 @@ AGAIN = []
 
 def again(id, made, is_current):
     """A further output of a rule whose files are here but not made from the tables and verdicts that are here. It is
-    missing, so that the rule runs, also where Snakemake, which compares dates, would take it for finished: if the
-    tables are older, as after `cp -p`, or the files were edited.
+    missing, so that the rule runs, also where Snakemake, which compares dates, would take it for finished, as tables
+    may be older, after `cp -p`, or files edited.
     """
     if not workflow.is_main_process or not os.path.exists(made):
         return []
@@ -369,8 +375,8 @@ def record_host():
 
 def start_server():
     """Starts the server that runs this machine's jobs in forks."""
-    path_of_jobs = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"
-    forkserver.start(path_of_jobs)
+    path_of_jobs = [os.path.dirname(sys.executable), *os.get_exec_path()]
+    forkserver.start(os.pathsep.join(path_of_jobs))
 
 
 def check_accounting():
@@ -382,5 +388,5 @@ def check_accounting():
     if sacct.returncode:
         raise WorkflowError(
             f"sacct fails, so that no job's end would be seen: {sacct.stderr.strip()}. If this Slurm keeps no accounts, "
-            "add `slurm-no-account: true` and `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
+            "add `slurm-status-command: squeue` to workflow/profiles/slurm/config.yaml"
         )

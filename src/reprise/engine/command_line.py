@@ -27,7 +27,8 @@ def require_profile(arguments: Sequence[str], root: Path) -> None:
     link = root / "profiles"
     if name == NONE or any((folder / name).exists() for folder in (Path(), Path(link.name), link)):
         return
-    known = sorted(file.parent.name for file in (root / "workflow" / link.name).glob("*/config.yaml"))
+    places = (link, root / "workflow" / link.name)
+    known = sorted({file.parent.name for place in places for file in place.glob("*/config.yaml")})
     there_are = f"there are: {', '.join(known)}"
     if any((link / each).exists() for each in known):
         raise unknown("workflow profile", name, known, f"{there_are}; or name a folder, or {NONE}")

@@ -210,8 +210,8 @@ class Watch:
                     path = _absolute(value)
                     if len(path) < LONGEST and stat.S_ISREG(_mode(path)) and _is_file_of_user(path):
                         self._named |= {path} if _stat(path).st_ctime < self._began else set()
-                except (TypeError, ValueError, OSError):
-                    continue
+                except (AttributeError, TypeError, ValueError, OSError):
+                    continue  # AttributeError: a Path that is being made
 
     def _refuse(self, what: str) -> NoReturn:
         self.refusal = self.refusal or what
@@ -303,10 +303,10 @@ def _kind(file: str) -> str:
         return COMPILER
     if path.startswith(f"{sys.base_prefix}/share/locale/"):  # translations of Python's messages
         return NEUTRAL
+    if path.startswith(_package()):  # also where it is installed among the libraries
+        return OURS
     if "site-packages" in path or "dist-packages" in path:
         return COMPILER if any(f"-packages/{folder}" in path for folder in COMPILERS) else LIBRARY
-    if path.startswith(_package()):
-        return OURS
     return NEUTRAL if path.startswith(_standard()) else USER
 
 

@@ -118,6 +118,8 @@ def with_overrides(kind: type[Settings], overrides: Mapping[str, Any], where: st
         return overridden(kind, overrides, where)
     except KeyError:  # the refusal looks an unknown key up by its place in a list
         raise RepriseError(f"{where}: unknown key in a list of settings: {changes(overrides)}") from None
+    except ArithmeticError as error:  # of a check that compares values
+        raise RepriseError(f"{where}: {changes(overrides)} are not possible: {one_line(error)}") from None
 
 
 def changes(overrides: Mapping[str, Any] | None) -> str:

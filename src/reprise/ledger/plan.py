@@ -28,6 +28,9 @@ the seconds in which a process starts."""
 CLUSTER_MINUTES = 60.0
 """The same on a cluster, as in workflow/profiles/slurm: a job there waits before it starts."""
 
+SNAKEMAKE_MB = 400
+"""Memory of the Snakemake processes in which a cluster's node runs a job."""
+
 DRAWING_MINUTES = 0.05
 """Of a figure or table, on one core: its drawing, and its part of the verdicts and the report."""
 
@@ -124,11 +127,11 @@ def priority(needs: Mapping[str, Resources]) -> int:
 
 
 def limits(needs: Resources, attempt: int = 1) -> dict[str, int]:
-    """A job's limits, as Snakemake's resources: thrice the expected time and ten minutes. Each further
-    attempt gets more time and memory."""
+    """A job's limits, as Snakemake's resources: thrice the expected time and ten minutes; its memory, and
+    Snakemake's. Each further attempt gets more time and memory."""
     return {
         "runtime": attempt * math.ceil(3 * needs.minutes + 10),
-        "mem_mb": attempt * needs.memory_mb,
+        "mem_mb": attempt * needs.memory_mb + SNAKEMAKE_MB,
     }
 
 

@@ -251,6 +251,14 @@ class _Panel:
         """The box with these two corners in the data's coordinates."""
         return self.axes.transData.transform(corners).ravel().tolist()
 
+    def _is_data(self, artist: Line2D | Rectangle) -> Sequence[bool]:
+        """Whether an artist's x, and its y, are in the data's coordinates."""
+        transform = artist.get_transform()
+        contains = getattr(transform, "contains_branch_separately", None)
+        if contains is None:  # so spelt before Matplotlib 3.11
+            contains = transform.contains_branch_seperately
+        return contains(self.axes.transData)
+
     # What is drawn.
 
     def _line(self, line: Line2D, name: str) -> bool:
@@ -260,7 +268,7 @@ class _Panel:
         if not len(points):
             return True
         series = name or self._series(line)
-        is_data = line.get_transform().contains_branch_separately(self.axes.transData)
+        is_data = self._is_data(line)
         if not all(is_data):
             if series and any(is_data):
                 x, y = (points[0, axis] if is_data[axis] else nan for axis in (0, 1))
@@ -405,7 +413,7 @@ class _Panel:
 
     def _strip(self, patch: Rectangle) -> None:
         """Adds what `axvspan` and `axhspan` draw."""
-        is_data = patch.get_transform().contains_branch_separately(self.axes.transData)
+        is_data = self._is_data(patch)
         if is_data[0] != is_data[1]:
             along = "x" if is_data[0] else "y"
             start, size = (

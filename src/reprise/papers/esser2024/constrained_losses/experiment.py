@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
-from reprise.contract.experiment import Experiment
+from reprise.contract.experiment import Experiment, Resources
 from reprise.contract.settings import Seeded, ours, stated, unstated
 
 TABLES = ("trajectory", "runs", "penalised")
@@ -88,6 +88,7 @@ EXPERIMENT = Experiment(
     params=Params,
     tables=TABLES,
     alternatives=alternatives,
+    plan=Resources(memory_mb=3200),
     # Unconstrained losses diverge, which is the result.
     gaps=("trajectory.*", "runs.*"),
 )

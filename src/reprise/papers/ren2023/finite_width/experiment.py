@@ -72,6 +72,6 @@ def alternatives(params: Params) -> dict[str, Params]:
 EXPERIMENT = Experiment(
     params=Params,
     tables=("widths", "steps", "batches"),
-    plan=Resources(minutes=2),
+    plan=Resources(minutes=2, memory_mb=1700),
     alternatives=alternatives,
 )
