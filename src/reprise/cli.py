@@ -606,7 +606,7 @@ def _beside(tier: Tier) -> Tier | None:
 
 
 def _source(tier: Tier, keys: Iterable[str]) -> Tier:
-    """Where the verdicts on some papers are read from (`recorded.source`)."""
+    """The tier from which the verdicts on some papers are read (`recorded.source`)."""
     return recorded.source(tier, [id for key in keys for id in registry.paper(key).experiments], judges=True)
 
 

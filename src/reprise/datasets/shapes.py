@@ -235,7 +235,7 @@ class Shapes(DataSet):
 
     style: Style = DARK
     coloured: bool = False
-    """Whether the class is the shape and the colour, or the shape alone."""
+    """True if the class is the shape and the colour, and not the shape alone."""
 
     def load(self, root: Path, split: str) -> Labelled:
         number = tuple(self.counts).index(split)

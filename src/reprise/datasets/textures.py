@@ -129,7 +129,7 @@ class Textures(DataSet):
     """Rendered textures, all of one seed."""
 
     detailed: bool = False
-    """Whether the class is the pattern, its scale and its edge, or the pattern alone."""
+    """True if the class is the pattern, its scale and its edge, and not the pattern alone."""
 
     def load(self, root: Path, split: str) -> Labelled:
         number = tuple(self.counts).index(split)

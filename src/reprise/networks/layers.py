@@ -82,7 +82,7 @@ class Chain(nn.Sequential):
 
 
 def keeps_apart(network: nn.Module) -> bool:
-    """Whether each BatchNorm of a network is in a module that heeds `apart`, as all networks here are."""
+    """Tells if each BatchNorm of a network is in a module that heeds `apart`, as in all networks here."""
     heeding = {
         id(layer)
         for module in network.modules()

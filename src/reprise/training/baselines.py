@@ -1,4 +1,4 @@
-"""What raw pixels tell about the classes: a representation is evidence only if it tells more."""
+"""Baselines of raw pixels: a representation is evidence only if it tells more about the classes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
