@@ -72,7 +72,8 @@ class Resources:
     Attributes:
         minutes: expected time on one core, or on `gpus` GPUs, of the machines in docs/performance.md.
         memory_mb: main memory.
-        disk_mb: space left taken in the cache; nets' shared views, which go at the end, do not count.
+        disk_mb: size of the entries that stay in the cache; nets' shared views, which go at the end, do not
+            count.
         gpus: number of GPUs that work on the computation together.
     """
 

@@ -58,7 +58,7 @@ DIGITS: tuple[tuple[Curve, ...], ...] = (
 PIECES = 4
 """Straight pieces between two points of a curve."""
 WAVES = 2
-"""Sines, of the other coordinate, that displace the points along each axis."""
+"""Sines in the displacement along each axis, functions of the other coordinate."""
 DRAWS = 4 * WAVES + 6
 PerImage = Float[Array, "image 1 1"]
 Ends = Float[Array, "image piece 2"]

@@ -81,7 +81,7 @@ class Tier:
 
     @property
     def in_commands(self) -> str:
-        """What follows `--tier` in a command that makes or reads results: of the run that comes with the
+        """The argument of `--tier` in a command that makes or reads results: for the run that comes with the
         checkout, the tier that was run, since commands fall back on that run."""
         return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
 
@@ -211,7 +211,7 @@ class ConfiguredExperiment:
 
     @property
     def looked(self) -> str:
-        """Which parameters were set after results had been seen, and what had been tried; or empty."""
+        """The parameters that were set after results had been seen, with what had been tried; or empty."""
         return self.tier.looked.get(self.id, "")
 
     @property
@@ -236,7 +236,7 @@ class ConfiguredExperiment:
     # Results.
 
     def has_results(self) -> bool:
-        """Whether there are results, up to date or not."""
+        """Tells if there are results, up to date or not."""
         return (self.folder / store.RECORD).is_file()
 
     def is_whole(self) -> bool:
@@ -244,7 +244,7 @@ class ConfiguredExperiment:
         return store.is_whole(self.folder)
 
     def record(self) -> dict[str, Any]:
-        """How the results were made.
+        """The record of how the results were made.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged or lacks a field.
@@ -285,7 +285,7 @@ class ConfiguredExperiment:
         return ""
 
     def older(self) -> str:
-        """How the experiment of a recorded run differs from what it is now; empty if it does not.
+        """The difference of a recorded run's experiment from the present one; empty if there is none.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.
@@ -345,7 +345,7 @@ def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
 
 @contextmanager
 def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
-    """Where a claim or a figure fails on the tables of a recorded run, says so in one line.
+    """Says in one line that a claim or a figure fails on the tables of a recorded run.
 
     Raises:
         RepriseError: in place of any error: tables of another version can fail in any way.
@@ -364,7 +364,7 @@ def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
 
 
 def _other_version(record: Mapping[str, Any], here: Mapping[str, str]) -> str:
-    """Which of the libraries that a result depends on is another one here; empty if none is."""
+    """Names the first library on which a result depends that has another version here; empty if none has."""
     made = {**record.get("versions", {}), versions.PYTHON: record.get("python", "").rpartition(".")[0]}
     for name, version in here.items():
         if made.get(name, version) not in ("", version):

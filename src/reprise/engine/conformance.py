@@ -67,7 +67,7 @@ class Subject:
 
     @cached_property
     def tables(self) -> Tables:
-        """What it computes, with the alternatives and other losses."""
+        """The experiment's tables, with the alternatives and other losses."""
         if self.make:
             return self.make()
         settings = self.experiment.settings(self.params)
@@ -90,12 +90,12 @@ Check = Callable[[Subject], None]
 
 
 def subject(experiment: Experiment | str, settings: Mapping[str, Any] | None = None) -> Subject:
-    """What the checks take.
+    """The subject of the checks.
 
     Args:
         experiment: or its id, `KEY/NAME`; of a paper that no config and no entry point names, the package
             that its folder is, `mine.bound`.
-        settings: those that differ from the published ones, so that it takes seconds.
+        settings: differences from the published settings, with which the experiment takes seconds.
 
     Raises:
         RepriseError: if the package does not declare an experiment, or a setting is none.
@@ -200,8 +200,8 @@ def alternatives_keep_what_is_stated(checked: Subject) -> None:
 
 
 def open_fields_are_varied_or_excused(checked: Subject) -> None:
-    """Where claims are judged, each open field is in an alternative, each two of them are in one together,
-    or `excused` says why not."""
+    """If claims are judged, each open field is in an alternative, and each two of these fields are in one
+    together, or `excused` says why not."""
     experiment, params = checked.experiment, checked.params
     if not experiment.claims:
         return

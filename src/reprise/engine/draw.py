@@ -101,7 +101,7 @@ class Drawing:
         return list(files)
 
     def _made_from(self, sums: Mapping[str, str], code: str) -> dict[str, Any]:
-        """What the record says that the files were made from, in the order of `CHANGED`."""
+        """The origins of the files for the record, in the order of `CHANGED`."""
         params = self.experiment.params.model_dump(mode="json")
         return {"artifact": self.id, "tables": dict(sums), "params": params, "code": code}
 
@@ -121,7 +121,7 @@ class Drawing:
         return f"{self.tier.figures / self.id}: {reason}" if (reason := next(changed, "")) else ""
 
     def is_current(self) -> bool:
-        """Whether the files are what the present code draws from the present tables.
+        """Tells if the files are what the present code draws from the present tables.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.

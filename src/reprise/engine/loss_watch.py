@@ -165,7 +165,7 @@ class Watch:
         self.files.add(path)
 
     def _is_made(self, path: str) -> bool:
-        """Whether the loss itself has made a folder that the path is, or lies in."""
+        """Tells if the loss itself has made a folder that the path is, or lies in."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self._made)
 
     def _variable(self, name: str) -> None:
@@ -259,7 +259,7 @@ class _Environment(os._Environ):
 
 
 def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
-    """Whether the loss's code does what is done now, not a library for its own use while it is imported.
+    """Tells if the loss's code does what is done now, not a library for its own use while it is imported.
 
     Args:
         libraries: whether what a library does for the loss counts.
@@ -286,7 +286,7 @@ def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
 
 
 def _is_called_as_loss(frame: FrameType) -> bool:
-    """Whether a user's code runs because a loss was loaded or called, not in a notebook's progress bar."""
+    """Tells if a user's code runs because a loss was loaded or called, not in a notebook's progress bar."""
     caller = frame.f_back
     while caller and _kind(caller.f_code.co_filename) != OURS:
         caller = caller.f_back
@@ -322,7 +322,7 @@ def _standard() -> tuple[str, ...]:
 
 
 def _is_file_of_user(path: str) -> bool:
-    """Whether a file or folder is neither the environment's, nor the package's code, nor made from such."""
+    """Tells if a file or folder is not the environment's, nor the package's code, nor bytecode of either."""
     if "/__pycache__/" in path:
         return False
     kind = _kind(path)

@@ -122,7 +122,7 @@ class Claim:
 
     @property
     def has_cells(self) -> bool:
-        """Whether the sentence is about cells, and not about one thing."""
+        """Tells if the sentence is about cells, and not about one thing."""
         return ALONE not in self.cells
 
     @property
@@ -229,7 +229,7 @@ def _distinct(id: str, cells: Cells) -> dict[str, Comparison]:
 
 
 def place_of(function: Callable) -> CodePlace:
-    """Where a function is written, from its decorators on."""
+    """The place of a function in the code, from its decorators on."""
     code = function.__code__
     return CodePlace(code.co_filename, code.co_firstlineno, code.co_name)
 

@@ -275,8 +275,7 @@ def inequality(violation: Measure) -> Comparison:
 
 
 def collapsed(values: pd.Series) -> float:
-    """How many of the singular values are collapsed: all where all are 0, NaN where one is no finite
-    number."""
+    """Number of singular values that are collapsed: all if all are 0, NaN if one is not finite."""
     if not np.isfinite(values).all():
         return math.nan
     return float((values <= COLLAPSED * values.max()).sum())

@@ -41,7 +41,7 @@ def relative_error(actual: Array, expected: Array) -> float:
 
 
 def below_zero(values: Array) -> float:
-    """How far the smallest value lies under zero, relative to the largest magnitude; 0 where none does."""
+    """Depth of the smallest value below zero, relative to the largest magnitude; 0 if none is negative."""
     return float(max(0.0, -np.min(values)) / np.max(np.abs(values)))
 
 

@@ -46,10 +46,10 @@ UP = ("above", "at least")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a claim's observations say.
+    """A judgement of a claim on its observations.
 
     Attributes:
-        observation: of a sentence about cells, that in the cell that decides, or of their mean.
+        observation: for a sentence about cells, in the cell that decides, or of their mean.
         evidence: p-values.
         cells: the judgement in each cell.
         tests: what the quantifier joins, by the name of the (first) cell: the judgements in cells or, of a
@@ -315,7 +315,7 @@ def _about_runs(comparison: Comparison, seen: Observation, fails: str, alpha: fl
 
 
 def failing_units(comparison: Comparison, seen: Observation) -> tuple[int, int]:
-    """Of a statement about every run, the number of independent units in which a run fails, and of all."""
+    """The numbers of independent units with a run that fails, and of all, for a statement about every run."""
     holds = [
         compare(comparison.relation, value, seen.reference, seen.margin) for value in seen.sample.tolist()
     ]

@@ -212,8 +212,8 @@ def with_interval(comparison: Comparison, seen: Observation, level: float) -> Ob
 
 
 def is_share(comparison: Comparison, values: np.ndarray) -> bool:
-    """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
-    compared with a number between them."""
+    """Tells if the mean is a share of runs: each observation is 0 or 1, and the bounds are 0 and 1, or the
+    mean is compared with a number between 0 and 1."""
     reference = comparison.reference
     if callable(reference) or comparison.kind == "count" or not np.isin(values, (0.0, 1.0)).all():
         return False
