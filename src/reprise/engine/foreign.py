@@ -110,8 +110,8 @@ class Taken(_Read):
 
 
 class Record(_Read):
-    """The record of how an experiment's tables were made, as `run.run` and `store.save_tables` write it. A field
-    that older versions did not write has a default."""
+    """The record of how an experiment's tables were made, as `run.run` and `store.save_tables` write it. A
+    field that older versions did not write has a default."""
 
     command: str
     commit: str

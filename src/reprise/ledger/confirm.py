@@ -194,8 +194,8 @@ def outcomes(root: Path, attempted: list[Attempted]) -> list[Confirmed]:
 
 
 def changes_expected(chances: Sequence[float]) -> tuple[float, int, int]:
-    """How many verdicts are expected to change if each comes out the same with its own chance, and the ends
-    of an interval that holds that number in 95 % of cases or more."""
+    """The expected number of verdicts that change if each comes out the same with its own chance, and the
+    ends of an interval that holds the number in 95 % of cases or more."""
     distribution = np.ones(1)
     for chance in chances:
         distribution = np.convolve(distribution, [chance, 1 - chance])

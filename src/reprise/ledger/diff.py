@@ -29,10 +29,10 @@ TEXTS, NUMBERS = ("claim", "kind", "verdict", "unit"), ("observed", "low", "high
 
 @dataclass(frozen=True)
 class Results:
-    """What a folder `results/TIER` or a bundle holds.
+    """The contents of a folder `results/TIER` or of a bundle.
 
     Attributes:
-        records: experiment id -> how its tables were made.
+        records: experiment id -> the record of how its tables were made.
         judged: paper -> the record of its saved verdicts.
         read: the content of a file, by its path in the folder.
     """
@@ -108,11 +108,11 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """How an experiment's results differ.
+    """The differences between two results of an experiment.
 
     Attributes:
         numbers: those that moved, as `drift.moved` returns them.
-        compared: how many numbers were compared.
+        compared: number of numbers that were compared.
         causes: what was recorded differently, one line each.
         note: why verdicts could not be compared; empty if they were.
     """
@@ -321,7 +321,7 @@ def _allowed(row: Mapping[Any, Any]) -> float:
 
 
 def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What was recorded differently of two runs of an experiment."""
+    """The differences between the records of two runs of an experiment, one line each."""
     if old.get("code") != new.get("code"):
         yield "other code computed it"
     facts = [
