@@ -108,7 +108,7 @@ def together(resources: Iterable[Resources]) -> Resources:
 
 
 TOGETHER = "together"
-"""In `Experiment.excused`: why not all pairs of fields are varied together."""
+"""Key of `Experiment.excused` for the reason why not all pairs of fields are varied together."""
 
 
 @dataclass(frozen=True)

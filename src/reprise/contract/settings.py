@@ -23,7 +23,7 @@ WHOSE = {
     "lost": "our copy of the paper has lost this value in conversion; we assume",
     "ours": "ours",
 }
-"""Whose a field's default is, by its origin."""
+"""The owner of a field's default, by its origin."""
 
 
 def _field(

@@ -25,7 +25,7 @@ from reprise.numerics.streams import stream
 
 
 def _triangle_wave(phase: Plane) -> Plane:
-    """From -1 to 1, with the period and the sign of a sine."""
+    """Triangle wave from -1 to 1, with the period and the sign of a sine."""
     return np.arcsin(np.sin(phase)) * 2 / np.pi
 
 

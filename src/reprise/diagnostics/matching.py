@@ -69,8 +69,8 @@ def captured_tokens(
 def complete_fields(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
-    """In how many fields every chosen token is captured, each by a filter of its own; NaN where a match
-    is.
+    """Number of fields in which every chosen token is captured, each by a filter of its own; NaN where a
+    match is NaN.
 
     Range: 0 to field. Shapes as for `matching_score`.
 

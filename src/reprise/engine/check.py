@@ -120,7 +120,7 @@ class Verdicts:
         return (record["key"], record.get("results")) == self.evidence()
 
     def why_unchecked(self) -> str:
-        """Why the saved verdicts do not count, and what to do; empty if they do.
+        """The reason why the saved verdicts do not count, with the remedy; empty if they count.
 
         Raises:
             RepriseError: if the record of a result is damaged.
@@ -199,7 +199,7 @@ def judge_attempt(attempt: ConfiguredExperiment, claims: Sequence[Claim], alpha:
 
 
 def no_results(configured: ConfiguredExperiment) -> str:
-    """Why the claims of an experiment that has not run are not judged."""
+    """The reason why the claims of an experiment that has not run are not judged."""
     return f"no results; compute them with: {configured.how_to_make}"
 
 

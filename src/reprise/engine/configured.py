@@ -26,9 +26,9 @@ RECORDED = "recorded"
 PUBLISHED = f"{RECORDED}/published"
 """The recorded run that comes with a checkout (`ledger.recorded`)."""
 ALL = "all"
-"""In place of a setting's name: every one."""
+"""Key for all settings, in place of a setting's name."""
 STRIDE = 10_000
-"""From the first seed of a round to that of the next: more than any experiment has seeds."""
+"""Distance between the first seeds of successive rounds: more than any experiment has seeds."""
 
 
 @dataclass(frozen=True)
@@ -265,8 +265,8 @@ class ConfiguredExperiment:
         return foreign.Taken(tasks={self.id: record["duration_seconds"]})
 
     def staleness(self) -> str:
-        """Why the results are out of date; empty if they are up to date. Those of a recorded run are what
-        another commit made, and never out of date.
+        """The reason why the results are out of date; empty if they are up to date. Results of a recorded run
+        are what another commit made, and never out of date.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.

@@ -47,9 +47,9 @@ from reprise.evidence.measures import Setting
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
 COUNTS = ("seeds", "points")
-"""The fields that say how many seeds there are; a random point is one."""
+"""Names of the fields that hold a number of seeds; a random point counts as a seed."""
 LATER = 1000
-"""By how much a first seed comes later, to see whether all others follow it."""
+"""Shift of the first seed, by which all seeds must move."""
 
 
 @dataclass(frozen=True)

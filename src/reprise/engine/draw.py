@@ -27,7 +27,7 @@ CHANGED = {
     "params": "drawn with other parameters than are asked for now",
     "code": "drawn by other code than is here now",
 }
-"""Entries of a drawing's record, and what it means that one of them differs."""
+"""Entries of a drawing's record, each with the meaning of a difference in it."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Drawing:
         return {"artifact": self.id, "tables": dict(sums), "params": params, "code": code}
 
     def staleness(self) -> str:
-        """Why the files are not what the present code draws from the present tables; empty if they are.
+        """The reason why the files are not what the present code draws from the present tables, or empty.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.

@@ -45,7 +45,7 @@ Id = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]
 Run = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]{1,100}(/round-[2-9])?$")]
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,100}\.parquet$")]
 FURTHER = re.compile(r"([^/]+/[^/]+)/round-[2-9]")
-"""The folder of a further round, after its experiment's."""
+"""Id of a run in a further round: the experiment's id and the round's folder."""
 M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=Settings)
 

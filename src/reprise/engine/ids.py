@@ -23,7 +23,7 @@ SHORT = {
 MOST = 12
 """Candidates that an error lists, at most."""
 NEAREST, ALIKE = 3, 0.6
-"""Ids that are offered for an unknown one, at most, and how like it they are, of 1."""
+"""Most ids that are offered for an unknown one, and their least similarity with it, from 0 to 1."""
 
 
 class Id(NamedTuple):

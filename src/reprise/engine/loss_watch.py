@@ -75,7 +75,7 @@ class Watch:
         self._began = time.time()
 
     def audit(self, event: str, details: Sequence[Any]) -> None:
-        """To be added by `sys.addaudithook`, or called from there."""
+        """An audit hook (`sys.addaudithook`)."""
         if event == "open":
             if not isinstance(details[0], int) and _is_by_loss():
                 self._opened(details[0], details[2] or 0)
@@ -180,7 +180,7 @@ class Watch:
             self._refuse(f"reads {what}, {UNCOVERED}; write the value into the file")
 
     def _asking(self, path: Any, **options: Any) -> os.stat_result:
-        """In place of `os.stat`, by which a loss may ask whether there is a file."""
+        """A substitute for `os.stat`, by which a loss may ask if there is a file."""
         is_by_loss = not isinstance(path, int) and _is_by_loss(libraries=False, importing=False)
         if is_by_loss and _absolute(path) not in self._changed and not stat.S_ISDIR(_mode(_absolute(path))):
             self._read(path)
@@ -295,7 +295,7 @@ def _is_called_as_loss(frame: FrameType) -> bool:
 
 @cache
 def _kind(file: str) -> str:
-    """Whose code a file holds."""
+    """The kind of code in a file, by its owner."""
     if file.startswith("<"):
         return IMPORT if file.startswith("<frozen importlib") else NEUTRAL
     path = os.path.abspath(file)

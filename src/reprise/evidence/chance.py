@@ -40,8 +40,8 @@ PLASTIC = 1.1673039782614187
 
 Draws = Float[np.ndarray, " draw"]
 Test = Callable[..., Bool[np.ndarray, " draw"]]
-"""From an edge, a one-sided level and whether the edge counts to the draws in which a test finds the truth on
-that side of it."""
+"""Function of an edge, a one-sided level and whether the edge counts: the draws in which a test finds the
+truth on a certain side of the edge."""
 
 
 class Fresh(NamedTuple):
@@ -144,7 +144,7 @@ def _in_every(
 def _of_test(
     claim: Claim, name: str, judgement: Judgement, alpha: float, alpha_fails: float, fresh: Fresh
 ) -> Chances:
-    """One test, or several that must all hold.
+    """The chances of one test, or of several that must all hold.
 
     Args:
         alpha, alpha_fails: one-sided levels at which it holds or is tied, and at which it fails.

@@ -12,7 +12,7 @@ from reprise.evidence.errata import Erratum, ErratumKind, Misprint
 
 Form = Literal["printed", "restated", "ours"]
 Quantifier = Literal["universal", "generic", "existential", "similar"]
-"""Over what a sentence speaks, by its words:
+"""Quantifier of a sentence, by its words:
 
 - `universal`: each, any, all, regardless, never: it must hold in every cell;
 - `generic`: A beats B, helps, gains, and no such word: it must hold on average over the paper's cells;
@@ -27,7 +27,7 @@ CORRECTED = "as corrected"
 """The beginning of the names of cells that judge the corrected form of a misprint."""
 
 Change = Callable[[Tables], Tables]
-"""From an experiment's tables to tables that refute a claim (`evidence.edits`)."""
+"""Function from an experiment's tables to tables that refute a claim (`evidence.edits`)."""
 Cells = Iterator[tuple[str, Comparison]]
 """The cells of a claim, each with its name."""
 T = TypeVar("T")

@@ -28,7 +28,7 @@ class Checked:
 
 
 Check = Callable[[Random, int], Checked]
-"""From a stream of random numbers and the largest size to a random point and the errors there."""
+"""Function from a stream of random numbers and the largest size to a random point and the errors there."""
 
 
 def as_printed(error: float) -> dict[str, float]:

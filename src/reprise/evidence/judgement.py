@@ -1,4 +1,4 @@
-"""From one claim and the tables of one setting to a judgement.
+"""The judgement of one claim on the tables of one setting.
 
 Each cell gives p-values by an estimate (`evidence.estimates`); the sentence's quantifier joins them
 (`evidence.quantifiers`). A verdict is `reproduced` if and only if its p-value says so.
@@ -264,8 +264,8 @@ def _near(
 
 
 def too_imprecise(comparison: Comparison, margin: float, alpha: float) -> str:
-    """Why no run can decide a printed number at a one-sided level: its own spread allows for more than the
-    margin; empty if it does not."""
+    """The reason why no run can decide a printed number at a one-sided level: its own spread allows for more
+    than the margin; empty if it does not."""
     std, n = comparison.published_std, comparison.published_n
     if std is None or n is None or n < 2:
         return ""

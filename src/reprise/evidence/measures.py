@@ -22,7 +22,7 @@ from reprise.evidence.comparison import Course, Measure
 Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""
 Wide = Callable[[Tables], pd.DataFrame]
-"""From an experiment's tables to one with a row a seed."""
+"""Function from an experiment's tables to a table with a row a seed."""
 
 P = ParamSpec("P")
 T = TypeVar("T")

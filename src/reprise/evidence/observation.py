@@ -1,4 +1,4 @@
-"""From a claim's comparison and the tables of one setting to what is measured there."""
+"""Observations: measurements by a claim's comparison in the tables of one setting."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Reason = Literal[
     "undefined", "no observations", "not found", "not yet", "print too imprecise", "in some settings",
     "no experiment", "not run yet",
 ]  # fmt: skip
-"""Why a claim is inconclusive or not run."""
+"""The reason why a claim is inconclusive or not run."""
 
 EDGE = 1 + 1e-9
 """Factor of a margin within which rounding leaves an observation inside."""

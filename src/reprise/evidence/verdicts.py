@@ -1,4 +1,4 @@
-"""From all claims of a run to the table of verdicts: one row a claim."""
+"""The table of verdicts on all claims of a run: one row a claim."""
 
 import json
 import math

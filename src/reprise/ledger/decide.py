@@ -217,7 +217,7 @@ def last_rounds(chosen: Iterable[FurtherRounds]) -> dict[str, int]:
 
 
 def why_nothing(rounds: Sequence[FurtherRounds], within: float, cores: int) -> str:
-    """Why no round begins: none decides anything, or the cheapest does not fit."""
+    """The reason why no round begins: none decides anything, or the cheapest does not fit."""
     if not rounds:
         return (
             "no further round to begin: none decides a claim that is undecided with a chance of "

@@ -254,7 +254,7 @@ def _sums(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tolerances(then: pd.DataFrame, before: Results, after: Results, id: str, root: Path) -> np.ndarray:
-    """By how much each number of a summary may move."""
+    """The tolerance of each number of a summary."""
     least = (drift.LEAST_RELATIVE * then["value"].abs()).clip(lower=drift.LEAST_TOLERANCE)
     file = drift.golden_file(root, before.tier, id)
     if before.tier != after.tier or not file.is_file():
@@ -309,7 +309,7 @@ def _moved(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[Moved]:
 
 
 def _allowed(row: Mapping[Any, Any]) -> float:
-    """By how much a claim's observation may move: its margin, or half of its interval if that is more."""
+    """The tolerance of a claim's observation: its margin, or half of its interval if that is more."""
     if row["kind"] in FORMULAS:
         return IDENTITY_TOLERANCE
     half = (row["high"] - row["low"]) / 2

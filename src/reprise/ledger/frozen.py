@@ -282,7 +282,7 @@ def load_ledger(root: Path) -> list[Attempted | Found]:
 
 
 def _misfit(line: Attempted | Found, before: Sequence[Attempted | Found]) -> str:
-    """Why a line cannot follow others; empty if it can."""
+    """The reason why a line cannot follow others; empty if it can."""
     own = [each for each in before if each.experiment == line.experiment]
     attempted = [each for each in own if isinstance(each, Attempted)]
     if isinstance(line, Attempted):

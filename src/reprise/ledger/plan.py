@@ -26,7 +26,8 @@ SHARE_MINUTES = 5.0
 the seconds in which a process starts."""
 
 CLUSTER_MINUTES = 60.0
-"""The same on a cluster, as in workflow/profiles/slurm: a job there waits before it starts."""
+"""Expected duration of a share on a cluster, as in workflow/profiles/slurm: a job there waits before it
+starts."""
 
 DRAWING_MINUTES = 0.05
 """Minutes of one core for a figure or table: its drawing, and its part of the verdicts and the report."""
@@ -401,7 +402,7 @@ def duration(minutes: float, cores: int) -> str:
 
 
 def missing(configured: ConfiguredExperiment) -> str:
-    """Why an experiment cannot run here, with the remedy; empty if it can."""
+    """The reason why an experiment cannot run here, with the remedy; empty if it can."""
     try:
         configured.experiment.check(configured.params)
     except RepriseError as error:
@@ -445,7 +446,7 @@ def _total(some: Sequence[Estimate]) -> str:
 
 
 def hours(number: float) -> str:
-    """With a decimal if there are few."""
+    """A number of hours in words, with a decimal below 100."""
     return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
 
 

@@ -19,7 +19,7 @@ BUILTIN = {
     "range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super",
     "tuple", "type", "zip",
 }  # fmt: skip
-"""The same of functions that Python has without an import."""
+"""Built-in functions that change nothing but what they are called on."""
 TABLES = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 
