@@ -17,7 +17,7 @@ TEST = 360
 
 class Digits(DataSet):
     def load(self, root: Path, split: str) -> Labelled:
-        # What `sklearn.datasets.load_digits` reads; importing scikit-learn takes most of a second.
+        # The file that `sklearn.datasets.load_digits` reads; importing scikit-learn takes most of a second.
         file = distribution("scikit-learn").locate_file("sklearn/datasets/data/digits.csv.gz")
         rows = np.loadtxt(str(file), delimiter=",")
         require_sha256("data set 'digits'", rows, SHA256)

@@ -135,7 +135,7 @@ class ConfiguredExperiment:
 
     @property
     def name(self) -> str:
-        """The path of its results in the tier's: `KEY/NAME`, `KEY/NAME/round-2` or `KEY/NAME/attempt-1`."""
+        """The path of the results in the tier's: `KEY/NAME`, `KEY/NAME/round-2` or `KEY/NAME/attempt-1`."""
         if self.attempt:
             return f"{self.id}/attempt-{self.attempt.number}"
         return self.id if self.round == 1 else f"{self.id}/round-{self.round}"
@@ -151,7 +151,7 @@ class ConfiguredExperiment:
 
     @property
     def folder(self) -> Path:
-        """The folder of its results, `results/TIER/KEY/NAME/`, or one in that."""
+        """The folder of the results, `results/TIER/KEY/NAME/`, or one in that."""
         return self.tier.results / self.name
 
     def in_round(self, number: int) -> "ConfiguredExperiment":
@@ -183,7 +183,7 @@ class ConfiguredExperiment:
 
     @property
     def is_seeded(self) -> bool:
-        """Tells if chance has a part in it."""
+        """Tells if chance has a part in the experiment."""
         return isinstance(self.tier.params[self.id], Seeded)
 
     def rounds(self) -> "list[ConfiguredExperiment]":
@@ -204,7 +204,7 @@ class ConfiguredExperiment:
 
     @property
     def in_commands(self) -> str:
-        """The words after `reprise run` in the command that makes its results, without the tier."""
+        """The words after `reprise run` in the command that makes the results, without the tier."""
         if self.attempt:
             return f"{self.id} --attempt {self.attempt.number}"
         return self.id if self.round == 1 else f"{self.id} --round {self.round}"
@@ -216,13 +216,13 @@ class ConfiguredExperiment:
 
     @property
     def how_to_make(self) -> str:
-        """The command that makes its results."""
+        """The command that makes the results."""
         if self.tier.is_recorded and self.tier.in_commands == self.tier.name:
             return "reprise merge FILE"
         return f"reprise run {self.in_commands} --tier {self.tier.in_commands}"
 
     def files(self) -> dict[str, str]:
-        """Digests of the files that its results depend on, as they are now (`Experiment.files`)."""
+        """Digests of the files on which the results depend, as they are now (`Experiment.files`)."""
         return self.experiment.files(self.params)
 
     def key(self, files: Mapping[str, str] | None = None) -> str:

@@ -156,7 +156,7 @@ def check_paper(key: str, settings: Mapping[str, Mapping[str, Any]] | None = Non
         raise RepriseError("\n".join(failures))
 
 
-# Of the declaration.
+# Checks of the declaration.
 
 
 def defaults_are_settings(checked: Subject) -> None:
@@ -244,7 +244,7 @@ def seeds_follow_the_first(checked: Subject) -> None:
             )
 
 
-# Of the plan.
+# Checks of the plan.
 
 
 def tasks_have_names_of_their_own(checked: Subject) -> None:
@@ -336,7 +336,7 @@ def inputs_are_checked(checked: Subject) -> None:
         raise checked.wrong(f"`reads` lists {odd[0]!r}, which is no Path")
 
 
-# Of its modules.
+# Checks of the modules.
 
 
 def listing_needs_no_torch(checked: Subject) -> None:
@@ -368,7 +368,7 @@ for name in {modules!r}:
     return done.stdout.strip()
 
 
-# Of its tables.
+# Checks of the tables.
 
 
 def tables_are_as_declared(checked: Subject) -> None:

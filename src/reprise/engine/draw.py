@@ -43,7 +43,7 @@ class Drawing:
 
     @property
     def experiment(self) -> ConfiguredExperiment:
-        """The experiment whose tables it is drawn from."""
+        """The experiment whose tables are drawn."""
         return self.tier.experiment(self.artifact.experiment)
 
     @property
@@ -59,7 +59,7 @@ class Drawing:
 
     @property
     def how_to_draw(self) -> str:
-        """The command that draws it."""
+        """The command that draws the figure or table."""
         return f"reprise draw {self.id} --tier {self.tier.in_commands}"
 
     def content(self, tables: Tables | None = None) -> Any:

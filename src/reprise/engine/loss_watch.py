@@ -75,7 +75,7 @@ class Watch:
         self._began = time.time()
 
     def audit(self, event: str, details: Sequence[Any]) -> None:
-        """An audit hook (`sys.addaudithook`)."""
+        """An audit hook, added by `sys.addaudithook` or called from another hook."""
         if event == "open":
             if not isinstance(details[0], int) and _is_by_loss():
                 self._opened(details[0], details[2] or 0)

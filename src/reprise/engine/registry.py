@@ -278,7 +278,7 @@ class Paper:
 
     @property
     def errata(self) -> tuple[Erratum, ...]:
-        """The errors in its text: those that claims show, and those by reading."""
+        """The errors in the paper's text: shown by claims, or found by reading."""
         shown = (claim.own_erratum for claim, _ in self.claims.values())
         return (*filter(None, shown), *self.by_reading)
 
@@ -334,7 +334,7 @@ def paper(key: str) -> Paper:
 
 
 def chosen(keys: Sequence[str]) -> list[Paper]:
-    """The papers of these keys, or without one all papers."""
+    """The papers of some keys, or, without a key, all papers."""
     return [paper(key) for key in keys] or list(papers().values())
 
 

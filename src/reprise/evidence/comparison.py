@@ -251,7 +251,7 @@ def at_most(
 def exactly(
     measure: Measure | None, number: float | Measure, *, unit: str, **conditions: Unpack[Conditions]
 ) -> Comparison:
-    """A count is a number, in the median over seeds."""
+    """A count equals a number, in the median over seeds."""
     return Comparison("count", measure, "near", number, unit, **conditions)
 
 

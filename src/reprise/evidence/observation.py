@@ -169,7 +169,7 @@ def _untestable(comparison: Comparison, seen: Observation) -> Observation:
 
 
 def _estimated(comparison: Comparison, seen: Observation, alpha: float, level: float) -> Observation:
-    """Adds the estimate and its interval, or says that the observations are too few."""
+    """Adds an estimate with its interval to an observation, or says that the observations are too few."""
     values = seen.sample
     if comparison.kind in ABOUT_EACH:
         worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())

@@ -127,10 +127,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences:
-    """Attributes:
-    differences: of the experiments of both runs, in which something moved or could not be compared.
-    same: the experiments of both runs in which nothing moved.
-    only: by run, the experiments that the other one lacks.
+    """The differences between two runs.
+
+    Attributes:
+        differences: of the experiments of both runs, in which something moved or could not be compared.
+        same: the experiments of both runs in which nothing moved.
+        only: by run, the experiments that the other one lacks.
     """
 
     differences: tuple[Difference, ...]

@@ -43,7 +43,7 @@ MARKS = {
     "fell back": "frozen, and on fresh seeds neither the same nor the opposite",
     "reversed": "frozen, and the opposite on fresh seeds",
 }
-"""Marks that attempts put on a frozen verdict."""
+"""Marks of a frozen verdict from the attempts on it, with their meanings."""
 EDITED = "edited"
 """Word in place of the verdict on a claim that is judged otherwise since the attempt was recorded."""
 
@@ -429,7 +429,7 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-# What attempts say.
+# Marks.
 
 
 class Mark(NamedTuple):

@@ -32,8 +32,8 @@ COLUMNS = ("panel", "series", "x", "y", "low", "high", "x_low", "x_high", "row",
 """Columns of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x. The last four
 are a cell's: its row and column, the number of its colour, and the text in it."""
 PLACE = ("left", "top", "width", "height")
-"""Columns of a mark's place: its middle from the top left corner of the drawing, and its size, in
-points; empty for a mark beyond its panel's edge."""
+"""Columns of a mark's place: its middle from the top left corner of the drawing, and its size, in points;
+empty for a mark beyond its panel's edge."""
 EMPTY = dict.fromkeys(COLUMNS + PLACE, "")
 ALWAYS = {"panel", "series", "left", "top"}
 """The columns that a table has even if they are empty."""
@@ -238,7 +238,7 @@ class _Panel:
         return self._written()
 
     def _series(self, artist: Any) -> str:
-        """An artist's own label, or that of what looks the same."""
+        """An artist's own label, or the label of an artist that looks the same."""
         found = (self.labels[look] for look in _looks(artist) if look in self.labels)
         return _own(artist.get_label()) or next(found, "")
 
@@ -251,7 +251,7 @@ class _Panel:
         """The box with these two corners in the data's coordinates."""
         return self.axes.transData.transform(corners).ravel().tolist()
 
-    # What is drawn.
+    # Marks.
 
     def _line(self, line: Line2D, name: str) -> bool:
         """Adds a line's points, or it as a whole if it crosses the panel and has a name. Does nothing and

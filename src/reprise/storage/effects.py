@@ -37,8 +37,8 @@ def effects(tree: ast.Module, packages: Collection[str]) -> list[ast.AST]:
 
 
 def run_at_import(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements with those in them that run when the module is imported; not those for type checking, or
-    for a module that is run as a program."""
+    """Statements, and the statements in them, that run when the module is imported; without those for type
+    checking, or for a module that is run as a program."""
     for statement in statements:
         yield statement
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
