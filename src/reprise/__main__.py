@@ -13,7 +13,7 @@ from reprise.errors import INTERRUPTED, INTERRUPTION
 PATIENCE = 5.0
 """Seconds that a command has after Ctrl-C to tidy up; whatever it is doing then may be killed."""
 FULL_COLLECTIONS = 10
-"""How many times rarer than usual all objects are searched for garbage: most are of modules, and the searches
+"""Factor by which full garbage collections are rarer than usual: most objects are of modules, and collections
 while modules are imported take a tenth of the time of a drawing."""
 
 

@@ -39,7 +39,7 @@ SEVERAL = "papers, as in `jing2022 tian2023` or `jing2022,tian2023` (default: al
 FOUND = 3
 """Exit code of `check --fail-on` if the named problem occurred, and of `diff` if something moved."""
 NAMED = 4
-"""So many jobs are named of those that were not timed."""
+"""Most unmeasured jobs that are named."""
 NOBODY_READS = 141
 """Exit code after a broken pipe, as in shells."""
 
@@ -606,7 +606,7 @@ def _beside(tier: Tier) -> Tier | None:
 
 
 def _source(tier: Tier, keys: Iterable[str]) -> Tier:
-    """Where the verdicts on some papers are read from (`recorded.source`)."""
+    """The tier from which the verdicts on some papers are read (`recorded.source`)."""
     return recorded.source(tier, [id for key in keys for id in registry.paper(key).experiments], judges=True)
 
 

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from difflib import get_close_matches
 
 LEAST_ALIKE = 0.7
-"""Of 1, how like a known name an unknown one is that may have been meant for it."""
+"""Least similarity, from 0 to 1, of an unknown name with the known name that may have been meant."""
 INTERRUPTION = "reprise: interrupted; what was saved is kept, and an experiment resumes from it"
-"""What a command says that Ctrl-C has ended."""
+"""Message of a command that Ctrl-C has ended."""
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
 
@@ -26,7 +26,8 @@ EXTRAS = {
 
 
 class RepriseError(Exception):
-    """What is wrong, where, what was expected and what to do: printed as one message, without a traceback."""
+    """A mistake that a user can mend. The message, printed without a traceback, says what is wrong, where,
+    what was expected and what to do."""
 
     def _render_traceback_(self) -> list[str]:
         """The lines that IPython shows in a notebook, in place of a traceback."""

@@ -1,4 +1,4 @@
-"""What a person in a terminal is told of a run: why it takes much longer than it could, and how far it is."""
+"""Notices to a person in a terminal: why a run takes much longer than it could, and how far it is."""
 
 import os
 import re
@@ -33,12 +33,12 @@ def slower(switch: str, why: str, remedy: str) -> None:
 
 
 def is_verbose() -> bool:
-    """Whether the environment asks for everything, with VERBOSE=1."""
+    """Tells if the environment asks for all messages, with VERBOSE=1."""
     return os.environ.get("VERBOSE", "0") not in ("", "0")
 
 
 def is_read() -> bool:
-    """Whether a person reads stderr, and not a log, who has not asked for everything."""
+    """Tells if a person, and not a log, reads stderr, and has not asked for all messages."""
     return sys.stderr is not None and sys.stderr.isatty() and not is_verbose()
 
 

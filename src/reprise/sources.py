@@ -65,8 +65,8 @@ class _Loader(SourceFileLoader):
 
 
 def verify(spec: ModuleSpec | None, code: CodeType) -> None:
-    """For a module that Python has imported by itself. Other loaders, of archives or of tools that rewrite
-    code, have no `.pyc` of Python's, or another code than their file's.
+    """Verifies a module that Python has imported by itself. Other loaders, of archives or of tools that
+    rewrite code, have no `.pyc` of Python's, or another code than their file's.
 
     Raises:
         ImportError: if the code that runs is not that of its file.

@@ -67,13 +67,14 @@ BASE = "published"
 
 @dataclass(frozen=True)
 class Resources:
-    """What a computation needs: an experiment in one piece, or a task.
+    """The resources of a computation: of a task, or of an experiment in one piece.
 
     Attributes:
         minutes: expected time on one core, or on `gpus` GPUs, of the machines in docs/performance.md.
         memory_mb: main memory.
-        disk_mb: what it leaves in the cache; nets' shared views, which go at the end, do not count.
-        gpus: number of GPUs that work on it together.
+        disk_mb: size of the entries that stay in the cache; nets' shared views, which go at the end, do not
+            count.
+        gpus: number of GPUs that work on the computation together.
     """
 
     minutes: float = 1.0
@@ -96,7 +97,7 @@ class Quick:
 
 
 def together(resources: Iterable[Resources]) -> Resources:
-    """What computations need that run one after another in the same job."""
+    """The resources of a job that runs computations one after another."""
     every = list(resources)
     return Resources(
         minutes=sum(each.minutes for each in every),
@@ -107,7 +108,7 @@ def together(resources: Iterable[Resources]) -> Resources:
 
 
 TOGETHER = "together"
-"""In `Experiment.excused`: why not all pairs of fields are varied together."""
+"""Key of `Experiment.excused` for the reason why not all pairs of fields are varied together."""
 
 
 @dataclass(frozen=True)
@@ -291,7 +292,7 @@ class Artifact:
 
     @property
     def endings(self) -> tuple[str, ...]:
-        """Of the files in which it is written."""
+        """Suffixes of the files in which the figure or table is written."""
         return ("pdf", "svg", "csv", "png") if self.kind == "figure" else ("csv", "md")
 
     @property
@@ -345,7 +346,7 @@ NOT_IN_PAPER = "Not in the paper."
 
 
 def is_in_paper(number: str) -> bool:
-    """Whether a figure or table bears a number of the paper's own.
+    """Tells if a figure or table bears a number of the paper's own.
 
     Example:
         >>> [is_in_paper(each) for each in ("Figure 7b", "Figure 7b, search", "Section 4")]
@@ -406,7 +407,7 @@ def all_tasks(plan: Plan[P, Any], settings: Mapping[str, P], context: Context) -
 
 
 def all_needs(plan: Plan[P, Any], settings: Mapping[str, P]) -> dict[str, Resources]:
-    """What each of `all_tasks` needs, by its name."""
+    """The resources of each of `all_tasks`, by its name."""
     return {
         name: plan.needs(params, task, context.objective)
         for name, (params, task, context) in all_tasks(plan, settings, Context()).items()

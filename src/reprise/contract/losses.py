@@ -24,8 +24,8 @@ def names() -> list[str]:
 
 
 def foreign(name: str) -> Foreign:
-    """What a user's loss, `path/mine.py:my_loss`, depends on: its file, the local modules that it imports,
-    and the package's symbols that they use.
+    """The code that a user's loss, `path/mine.py:my_loss`, depends on: its file, the local modules that it
+    imports, and the package's symbols that they use.
 
     Raises:
         RepriseError: if the file is missing, or one of the files cannot be read or is not Python.
@@ -41,11 +41,11 @@ def foreign(name: str) -> Foreign:
 
 
 class Seen(NamedTuple):
-    """What a user's loss was seen to depend on when it was tried.
+    """Dependencies that a trial of a user's loss has shown.
 
     Attributes:
-        files: absolute paths of the files and folders that it reads, besides its code (`foreign`).
-        libraries: the libraries of others that it imports.
+        files: absolute paths of the files and folders that the loss reads, besides its code (`foreign`).
+        libraries: the libraries of others that the loss imports.
     """
 
     files: frozenset[str] = frozenset()
@@ -61,13 +61,13 @@ def note(name: str, found: Seen) -> None:
 
 
 def seen(name: str) -> Seen:
-    """What a loss was seen to depend on; nothing if this process has not noted it."""
+    """Dependencies that the trial of a loss has shown; none if this process has not noted them."""
     return _seen.get(os.path.abspath(name), Seen())
 
 
 def states(files: Iterable[str]) -> dict[str, str]:
-    """What files and folders hold now: the SHA-256 of a file's content, of a folder's names; by path, which
-    is relative to the working directory if it is below."""
+    """Present digests of files and folders: the SHA-256 of a file's content, or of a folder's names; by path,
+    which is relative to the working directory if it is below."""
     return {path.removeprefix(f"{os.getcwd()}/"): _state(Path(path)) for path in sorted(files)}
 
 

@@ -23,7 +23,7 @@ WHOSE = {
     "lost": "our copy of the paper has lost this value in conversion; we assume",
     "ours": "ours",
 }
-"""Whose a field's default is, by its origin."""
+"""The owner of a field's default, by its origin."""
 
 
 def _field(
@@ -166,7 +166,7 @@ def shortened(text: str, most: int = 1000) -> str:
 
 
 def one_line(error: Exception) -> str:
-    """What an error says, in one line of at most 400 characters."""
+    """The message of an error, in one line of at most 400 characters."""
     if isinstance(error, ValidationError):
         reasons = (
             f"{'.'.join(map(str, item['loc']))} = {quoted(item['input'])}: {item['msg']}"
@@ -206,7 +206,11 @@ def _nested(model: type[BaseModel], path: Sequence[str | int]) -> type[BaseModel
 
 
 def origin(field: FieldInfo) -> Origin:
-    """Where a field's published value comes from."""
+    """The origin of a field's published value.
+
+    Raises:
+        TypeError: if the field was made by none of the functions of this module.
+    """
     extra = field.json_schema_extra
     if not isinstance(extra, dict) or "origin" not in extra:
         raise TypeError("a field of Params is made by stated, from_code, unstated, lost, ours or location")
@@ -291,7 +295,7 @@ def differing(params: Settings, other: Settings) -> list[str]:
 
 
 def origin_of(kind: type[Settings], path: str) -> str:
-    """Where the published value of a field comes from, given by `name` or `name.inner`."""
+    """The origin of the published value of a field, given by `name` or `name.inner`."""
     name, _, inner = path.partition(".")
     return _inner(kind.model_fields[name]).get(inner, origin(kind.model_fields[name]))
 

@@ -11,9 +11,9 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 CELL = re.compile(
     rf"(?P<value>{NUMBER})(?: ± (?P<std>{NUMBER}))?(?: \[(?P<low>{NUMBER}), (?P<high>{NUMBER})\])?"
 )
-"""A number as tables for reading have it: `0.16`, `0.16 ± 0.19`, or `0.16 [0.05, 0.27]`."""
+"""A number in a table for reading: `0.16`, `0.16 ± 0.19`, or `0.16 [0.05, 0.27]`."""
 NO_NUMBER = ("", "-", "diverged")
-"""What such a table has in place of a number."""
+"""Entries of a table for reading that stand in place of a number."""
 
 TIMES = ("step", "iteration", "epoch", "time")
 """Names of the columns along which any experiment's table follows a training."""

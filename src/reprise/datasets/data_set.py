@@ -1,4 +1,4 @@
-"""What a data set is: a subclass of `DataSet`, in a module of its own, and a line in `catalogue.DATA_SETS`.
+"""Base class of the data sets, each of which has a module of its own and a line in `catalogue.DATA_SETS`.
 
 A run's plan imports every data set, so their modules import torch and torchvision inside `load` only.
 """

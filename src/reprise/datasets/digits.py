@@ -12,12 +12,12 @@ from reprise.datasets.recipes import Normalisation
 SHA256 = "30aa855cd90427ff3c4996b3f40109597c57049f8a038cc52db1efeac8ad2e26"
 """SHA-256 of an array with a row per image, its pixels and its label, as 64-bit floating-point numbers."""
 TEST = 360
-"""The last fifth is held out."""
+"""Number of test images: the last fifth."""
 
 
 class Digits(DataSet):
     def load(self, root: Path, split: str) -> Labelled:
-        # What `sklearn.datasets.load_digits` reads; importing scikit-learn takes most of a second.
+        # The file that `sklearn.datasets.load_digits` reads; importing scikit-learn takes most of a second.
         file = distribution("scikit-learn").locate_file("sklearn/datasets/data/digits.csv.gz")
         rows = np.loadtxt(str(file), delimiter=",")
         require_sha256("data set 'digits'", rows, SHA256)

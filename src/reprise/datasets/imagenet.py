@@ -12,7 +12,7 @@ COUNTS = {"train": 1_281_167, "val": 50_000}
 
 
 class ImageNet(DataSet):
-    """Its split `test` is its validation set, which has labels."""
+    """ImageNet, whose split `test` is the validation set, which has labels."""
 
     def check(self, root: Path) -> None:
         missing = [f"{part}/" for part in COUNTS if not (root / part).is_dir()]

@@ -25,9 +25,9 @@ MD5 = {
     "t10k-images-idx3-ubyte": "2646ac647ad5339dbf082846283269ea",
     "t10k-labels-idx1-ubyte": "27ae3e4e09519cfbb04c329615203637",
 }
-"""MD5 sums of the unpacked files; torchvision knows those of the packed ones alone."""
+"""MD5 sums of the unpacked files; torchvision knows the sums of the packed files alone."""
 FORMER = ("training.pt", "test.pt")
-"""Files of older versions of torchvision, which it reads instead of the unpacked ones."""
+"""Files of older versions, which torchvision reads in place of the unpacked files."""
 
 
 class Mnist(DataSet):

@@ -36,7 +36,7 @@ SHA256 = {
 SIZE = 32
 """Side of a crop, in pixels."""
 CROPS = {"train": slice(0, 5000), "test": slice(5000, 7000)}
-"""Those of each split."""
+"""Indices of the crops of each split."""
 
 
 class Photographs(DataSet):

@@ -68,7 +68,7 @@ DIRECTCLR = Recipe(replace(_DIRECTCLR, blur=1.0), replace(_DIRECTCLR, blur=0.1, 
 SHAPES = _symmetric(
     Strengths(scale=(0.4, 1.0), brightness=0.6, contrast=0.6, saturation=0.6, hue=0.5, blur=0.0)
 )
-"""For the stand-in `shapes`: hues are fully random, so that colour does not identify positive pairs."""
+"""Recipe for the stand-in `shapes`: hues are fully random, so that colour identifies no positive pairs."""
 COLOUR_SHORT_CUT = _symmetric(
     Strengths(scale=(0.4, 1.0), brightness=0.2, contrast=0.2, saturation=0.2, hue=0.02, grey=0.0, blur=0.0)
 )

@@ -36,7 +36,7 @@ class Style:
 
 
 DARK = Style(radius=(0.24, 0.38), backdrop_value=(0.05, 0.3), backdrop_saturation=(0.0, 0.6))
-"""The object stands out by its brightness, even when its hue is jittered."""
+"""Dark backdrops: an object stands out by its brightness, even when its hue is jittered."""
 BRIGHT = Style(radius=DARK.radius, backdrop_value=(0.6, 1.0), backdrop_saturation=(0.5, 1.0))
 """`DARK` with bright backdrops. Their colour identifies an image, a short cut that keeps a net from learning
 shapes when hue jitter is weak: the negative control."""
@@ -235,7 +235,7 @@ class Shapes(DataSet):
 
     style: Style = DARK
     coloured: bool = False
-    """Whether the class is the shape and the colour, or the shape alone."""
+    """True if the class is the shape and the colour, and not the shape alone."""
 
     def load(self, root: Path, split: str) -> Labelled:
         number = tuple(self.counts).index(split)

@@ -58,7 +58,7 @@ DIGITS: tuple[tuple[Curve, ...], ...] = (
 PIECES = 4
 """Straight pieces between two points of a curve."""
 WAVES = 2
-"""Of the displacement: along each axis, so many sines of the other coordinate."""
+"""Sines in the displacement along each axis, functions of the other coordinate."""
 DRAWS = 4 * WAVES + 6
 PerImage = Float[Array, "image 1 1"]
 Ends = Float[Array, "image piece 2"]

@@ -25,7 +25,7 @@ from reprise.numerics.streams import stream
 
 
 def _triangle_wave(phase: Plane) -> Plane:
-    """From -1 to 1, with the period and the sign of a sine."""
+    """Triangle wave from -1 to 1, with the period and the sign of a sine."""
     return np.arcsin(np.sin(phase)) * 2 / np.pi
 
 
@@ -129,7 +129,7 @@ class Textures(DataSet):
     """Rendered textures, all of one seed."""
 
     detailed: bool = False
-    """Whether the class is the pattern, its scale and its edge, or the pattern alone."""
+    """True if the class is the pattern, its scale and its edge, and not the pattern alone."""
 
     def load(self, root: Path, split: str) -> Labelled:
         number = tuple(self.counts).index(split)

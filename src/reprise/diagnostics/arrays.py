@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def on_arrays(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function of arrays too: given one among its arguments, it returns arrays for tensors.
+    """Extends a function to arrays: with one among its arguments, it returns arrays in place of tensors.
 
     Example:
         >>> on_arrays(torch.exp)(np.zeros(2)).tolist()

@@ -1,4 +1,4 @@
-"""How well a layer's filters match the patterns in its input (Tian 2023, Eqs. 16, 180, 181)."""
+"""Matches of a layer's filters with the patterns in its input (Tian 2023, Eqs. 16, 180, 181)."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -55,7 +55,7 @@ def matching_score(
 def captured_tokens(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
-    """How many of the chosen tokens are captured, over all fields; NaN where a match is.
+    """Number of chosen tokens that are captured, over all fields; NaN where a match is NaN.
 
     Range: 0 to field * token. Shapes as for `matching_score`.
 
@@ -69,8 +69,8 @@ def captured_tokens(
 def complete_fields(
     matches: Float[Tensor, "*replica field token"], chosen: Bool[Tensor, "*replica field token"]
 ) -> Float[Tensor, "*replica"]:
-    """In how many fields every chosen token is captured, each by a filter of its own; NaN where a match
-    is.
+    """Number of fields in which every chosen token is captured, each by a filter of its own; NaN where a
+    match is NaN.
 
     Range: 0 to field. Shapes as for `matching_score`.
 

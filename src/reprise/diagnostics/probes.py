@@ -78,7 +78,7 @@ def accuracy(scores: Float[Tensor, "sample class"], labels: Labels, k: int) -> f
 
 
 def _among_highest(scores: Float[Tensor, "sample class"], labels: Labels, k: int) -> Bool[Tensor, " sample"]:
-    """Whether each sample's class is among the k highest scores."""
+    """Tells for each sample if its class is among the k highest scores."""
     predictions = scores.topk(min(k, scores.shape[1])).indices
     return (predictions == labels.to(predictions.device)[:, None]).any(1)
 

@@ -1,4 +1,4 @@
-"""How many dimensions embeddings use, as functions of their singular values.
+"""Ranks of embeddings: the number of dimensions that they use, as functions of their singular values.
 
 For embeddings Z of shape [sample, dim], the eigenvalues of their covariance are σ² / sample, with σ the
 singular values of the centred Z. Every function ignores the scale of what it is given.

@@ -23,7 +23,7 @@ CLAIMS = "claims"
 
 
 class Evidence(NamedTuple):
-    """What a paper's verdicts rest on.
+    """The evidence of a paper's verdicts.
 
     Attributes:
         key: 16 hexadecimal digits over the code and the keys of these results.
@@ -43,12 +43,12 @@ class Verdicts:
 
     @property
     def folder(self) -> Path:
-        """Where they are saved, `results/TIER/KEY/`."""
+        """The folder in which the verdicts are saved, `results/TIER/KEY/`."""
         return self.tier.results / self.paper.key
 
     @property
     def how_to_check(self) -> str:
-        """The command that saves them."""
+        """The command that saves the verdicts."""
         if self.tier.is_recorded:
             return f"reprise check {self.paper.key} --write --tier {self.tier.name}"
         return f"make reproduce PAPER={self.paper.key} TIER={self.tier.name}"
@@ -71,7 +71,7 @@ class Verdicts:
         return _concat(rows)
 
     def evidence(self) -> Evidence:
-        """What they rest on, as it is now.
+        """The present evidence of the verdicts.
 
         Raises:
             RepriseError: if the record of a result is damaged.
@@ -120,7 +120,7 @@ class Verdicts:
         return (record["key"], record.get("results")) == self.evidence()
 
     def why_unchecked(self) -> str:
-        """Why the saved verdicts do not count, and what to do; empty if they do.
+        """The reason why the saved verdicts do not count, with the remedy; empty if they count.
 
         Raises:
             RepriseError: if the record of a result is damaged.
@@ -199,7 +199,7 @@ def judge_attempt(attempt: ConfiguredExperiment, claims: Sequence[Claim], alpha:
 
 
 def no_results(configured: ConfiguredExperiment) -> str:
-    """Why the claims of an experiment that has not run are not judged."""
+    """The reason why the claims of an experiment that has not run are not judged."""
     return f"no results; compute them with: {configured.how_to_make}"
 
 

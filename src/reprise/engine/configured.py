@@ -26,9 +26,9 @@ RECORDED = "recorded"
 PUBLISHED = f"{RECORDED}/published"
 """The recorded run that comes with a checkout (`ledger.recorded`)."""
 ALL = "all"
-"""In place of a setting's name: every one."""
+"""Key for all settings, in place of a setting's name."""
 STRIDE = 10_000
-"""From the first seed of a round to that of the next: more than any experiment has seeds."""
+"""Distance between the first seeds of successive rounds: more than any experiment has seeds."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Tier:
 
     @property
     def in_commands(self) -> str:
-        """What follows `--tier` in a command that makes or reads results: of the run that comes with the
+        """The argument of `--tier` in a command that makes or reads results: for the run that comes with the
         checkout, the tier that was run, since commands fall back on that run."""
         return self.manifest.tier if self.manifest and self.name == PUBLISHED else self.name
 
@@ -135,7 +135,7 @@ class ConfiguredExperiment:
 
     @property
     def name(self) -> str:
-        """The path of its results in the tier's: `KEY/NAME`, `KEY/NAME/round-2` or `KEY/NAME/attempt-1`."""
+        """The path of the results in the tier's: `KEY/NAME`, `KEY/NAME/round-2` or `KEY/NAME/attempt-1`."""
         if self.attempt:
             return f"{self.id}/attempt-{self.attempt.number}"
         return self.id if self.round == 1 else f"{self.id}/round-{self.round}"
@@ -151,7 +151,7 @@ class ConfiguredExperiment:
 
     @property
     def folder(self) -> Path:
-        """The folder of its results, `results/TIER/KEY/NAME/`, or one in that."""
+        """The folder of the results, `results/TIER/KEY/NAME/`, or one in that."""
         return self.tier.results / self.name
 
     def in_round(self, number: int) -> "ConfiguredExperiment":
@@ -183,7 +183,7 @@ class ConfiguredExperiment:
 
     @property
     def is_seeded(self) -> bool:
-        """Tells if chance has a part in it."""
+        """Tells if chance has a part in the experiment."""
         return isinstance(self.tier.params[self.id], Seeded)
 
     def rounds(self) -> "list[ConfiguredExperiment]":
@@ -204,25 +204,25 @@ class ConfiguredExperiment:
 
     @property
     def in_commands(self) -> str:
-        """The words after `reprise run` in the command that makes its results, without the tier."""
+        """The words after `reprise run` in the command that makes the results, without the tier."""
         if self.attempt:
             return f"{self.id} --attempt {self.attempt.number}"
         return self.id if self.round == 1 else f"{self.id} --round {self.round}"
 
     @property
     def looked(self) -> str:
-        """Which parameters were set after results had been seen, and what had been tried; or empty."""
+        """The parameters that were set after results had been seen, with what had been tried; or empty."""
         return self.tier.looked.get(self.id, "")
 
     @property
     def how_to_make(self) -> str:
-        """The command that makes its results."""
+        """The command that makes the results."""
         if self.tier.is_recorded and self.tier.in_commands == self.tier.name:
             return "reprise merge FILE"
         return f"reprise run {self.in_commands} --tier {self.tier.in_commands}"
 
     def files(self) -> dict[str, str]:
-        """Digests of the files that its results depend on, as they are now (`Experiment.files`)."""
+        """Digests of the files on which the results depend, as they are now (`Experiment.files`)."""
         return self.experiment.files(self.params)
 
     def key(self, files: Mapping[str, str] | None = None) -> str:
@@ -236,7 +236,7 @@ class ConfiguredExperiment:
     # Results.
 
     def has_results(self) -> bool:
-        """Whether there are results, up to date or not."""
+        """Tells if there are results, up to date or not."""
         return (self.folder / store.RECORD).is_file()
 
     def is_whole(self) -> bool:
@@ -244,7 +244,7 @@ class ConfiguredExperiment:
         return store.is_whole(self.folder)
 
     def record(self) -> dict[str, Any]:
-        """How the results were made.
+        """The record of how the results were made.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged or lacks a field.
@@ -265,8 +265,8 @@ class ConfiguredExperiment:
         return foreign.Taken(tasks={self.id: record["duration_seconds"]})
 
     def staleness(self) -> str:
-        """Why the results are out of date; empty if they are up to date. Those of a recorded run are what
-        another commit made, and never out of date.
+        """The reason why the results are out of date; empty if they are up to date. Results of a recorded run
+        are what another commit made, and never out of date.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.
@@ -285,7 +285,7 @@ class ConfiguredExperiment:
         return ""
 
     def older(self) -> str:
-        """How the experiment of a recorded run differs from what it is now; empty if it does not.
+        """The difference of a recorded run's experiment from the present one; empty if there is none.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.
@@ -345,7 +345,7 @@ def in_setting(tables: Tables, name: str) -> dict[str, pd.DataFrame]:
 
 @contextmanager
 def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
-    """Where a claim or a figure fails on the tables of a recorded run, says so in one line.
+    """Says in one line that a claim or a figure fails on the tables of a recorded run.
 
     Raises:
         RepriseError: in place of any error: tables of another version can fail in any way.
@@ -364,7 +364,7 @@ def blamed_on_version(tier: Tier, what: str) -> Iterator[None]:
 
 
 def _other_version(record: Mapping[str, Any], here: Mapping[str, str]) -> str:
-    """Which of the libraries that a result depends on is another one here; empty if none is."""
+    """Names the first library on which a result depends that has another version here; empty if none has."""
     made = {**record.get("versions", {}), versions.PYTHON: record.get("python", "").rpartition(".")[0]}
     for name, version in here.items():
         if made.get(name, version) not in ("", version):

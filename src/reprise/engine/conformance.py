@@ -47,9 +47,9 @@ from reprise.evidence.measures import Setting
 OTHER_LOSS = "vicreg"
 """A published loss, by which tasks with another loss are listed."""
 COUNTS = ("seeds", "points")
-"""The fields that say how many seeds there are; a random point is one."""
+"""Names of the fields that hold a number of seeds; a random point counts as a seed."""
 LATER = 1000
-"""By how much a first seed comes later, to see whether all others follow it."""
+"""Shift of the first seed, by which all seeds must move."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Subject:
 
     @cached_property
     def tables(self) -> Tables:
-        """What it computes, with the alternatives and other losses."""
+        """The experiment's tables, with the alternatives and other losses."""
         if self.make:
             return self.make()
         settings = self.experiment.settings(self.params)
@@ -90,12 +90,12 @@ Check = Callable[[Subject], None]
 
 
 def subject(experiment: Experiment | str, settings: Mapping[str, Any] | None = None) -> Subject:
-    """What the checks take.
+    """The subject of the checks.
 
     Args:
         experiment: or its id, `KEY/NAME`; of a paper that no config and no entry point names, the package
             that its folder is, `mine.bound`.
-        settings: those that differ from the published ones, so that it takes seconds.
+        settings: differences from the published settings, with which the experiment takes seconds.
 
     Raises:
         RepriseError: if the package does not declare an experiment, or a setting is none.
@@ -156,7 +156,7 @@ def check_paper(key: str, settings: Mapping[str, Mapping[str, Any]] | None = Non
         raise RepriseError("\n".join(failures))
 
 
-# Of the declaration.
+# Checks of the declaration.
 
 
 def defaults_are_settings(checked: Subject) -> None:
@@ -200,8 +200,8 @@ def alternatives_keep_what_is_stated(checked: Subject) -> None:
 
 
 def open_fields_are_varied_or_excused(checked: Subject) -> None:
-    """Where claims are judged, each open field is in an alternative, each two of them are in one together,
-    or `excused` says why not."""
+    """If claims are judged, each open field is in an alternative, and each two of these fields are in one
+    together, or `excused` says why not."""
     experiment, params = checked.experiment, checked.params
     if not experiment.claims:
         return
@@ -244,7 +244,7 @@ def seeds_follow_the_first(checked: Subject) -> None:
             )
 
 
-# Of the plan.
+# Checks of the plan.
 
 
 def tasks_have_names_of_their_own(checked: Subject) -> None:
@@ -336,7 +336,7 @@ def inputs_are_checked(checked: Subject) -> None:
         raise checked.wrong(f"`reads` lists {odd[0]!r}, which is no Path")
 
 
-# Of its modules.
+# Checks of the modules.
 
 
 def listing_needs_no_torch(checked: Subject) -> None:
@@ -368,7 +368,7 @@ for name in {modules!r}:
     return done.stdout.strip()
 
 
-# Of its tables.
+# Checks of the tables.
 
 
 def tables_are_as_declared(checked: Subject) -> None:

@@ -27,7 +27,7 @@ CHANGED = {
     "params": "drawn with other parameters than are asked for now",
     "code": "drawn by other code than is here now",
 }
-"""Entries of a drawing's record, and what it means that one of them differs."""
+"""Entries of a drawing's record, each with the meaning of a difference in it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Drawing:
 
     @property
     def experiment(self) -> ConfiguredExperiment:
-        """The experiment whose tables it is drawn from."""
+        """The experiment whose tables are drawn."""
         return self.tier.experiment(self.artifact.experiment)
 
     @property
@@ -59,7 +59,7 @@ class Drawing:
 
     @property
     def how_to_draw(self) -> str:
-        """The command that draws it."""
+        """The command that draws the figure or table."""
         return f"reprise draw {self.id} --tier {self.tier.in_commands}"
 
     def content(self, tables: Tables | None = None) -> Any:
@@ -101,12 +101,12 @@ class Drawing:
         return list(files)
 
     def _made_from(self, sums: Mapping[str, str], code: str) -> dict[str, Any]:
-        """What the record says that the files were made from, in the order of `CHANGED`."""
+        """The origins of the files for the record, in the order of `CHANGED`."""
         params = self.experiment.params.model_dump(mode="json")
         return {"artifact": self.id, "tables": dict(sums), "params": params, "code": code}
 
     def staleness(self) -> str:
-        """Why the files are not what the present code draws from the present tables; empty if they are.
+        """The reason why the files are not what the present code draws from the present tables, or empty.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.
@@ -121,7 +121,7 @@ class Drawing:
         return f"{self.tier.figures / self.id}: {reason}" if (reason := next(changed, "")) else ""
 
     def is_current(self) -> bool:
-        """Whether the files are what the present code draws from the present tables.
+        """Tells if the files are what the present code draws from the present tables.
 
         Raises:
             RepriseError: if there are no results, or their record is damaged.

@@ -33,19 +33,19 @@ UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 """Control characters, ends of lines, marks that turn the direction of writing, and half characters."""
 LARGEST_INTEGER = 10**15
 MOST_TIMES = 100
-"""How many times its file's size a table may take in memory. Ours of a megabyte take up to 18 times: numbers
-that repeat are stored once. A table of up to `SMALL` bytes may take more, none more than `LARGE`, which is
+"""Most memory of a table, in sizes of its file. Our tables of a megabyte take up to 18 times: numbers that
+repeat are stored once. A table of up to `SMALL` bytes may take more, none more than `LARGE`, which is
 four times our largest: claims and drawings take a multiple of it."""
 SMALL, LARGE = 2**26, 2**28
 CODECS = ("SNAPPY", "UNCOMPRESSED")
-"""How `DataFrame.to_parquet` compresses. Snappy shrinks to a twentieth at most, others to a thousandth."""
+"""Compressions by `DataFrame.to_parquet`. Snappy shrinks to a twentieth at most, others to a thousandth."""
 
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Id = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]{1,100}$")]
 Run = Annotated[str, StringConstraints(pattern="^[A-Za-z0-9_]{1,100}/[A-Za-z0-9_]{1,100}(/round-[2-9])?$")]
 TableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_]{1,100}\.parquet$")]
 FURTHER = re.compile(r"([^/]+/[^/]+)/round-[2-9]")
-"""The folder of a further round, after its experiment's."""
+"""Id of a run in a further round: the experiment's id and the round's folder."""
 M = TypeVar("M", bound=BaseModel)
 S = TypeVar("S", bound=Settings)
 
@@ -110,8 +110,8 @@ class Taken(_Read):
 
 
 class Record(_Read):
-    """How an experiment's tables were made, as `run.run` and `store.save_tables` write it. A field that
-    older versions did not write has a default."""
+    """The record of how an experiment's tables were made, as `run.run` and `store.save_tables` write it. A
+    field that older versions did not write has a default."""
 
     command: str
     commit: str
@@ -182,7 +182,7 @@ class Manifest(_Read):
 
 
 class Judged(_Read):
-    """How a paper's verdicts were made, as `check.Verdicts.save` writes it."""
+    """The record of how a paper's verdicts were made, as `check.Verdicts.save` writes it."""
 
     paper: str
     results: dict[Run, dict[TableName, Digest]] = {}

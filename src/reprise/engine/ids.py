@@ -23,7 +23,7 @@ SHORT = {
 MOST = 12
 """Candidates that an error lists, at most."""
 NEAREST, ALIKE = 3, 0.6
-"""Ids that are offered for an unknown one, at most, and how like it they are, of 1."""
+"""Most ids that are offered for an unknown one, and their least similarity with it, from 0 to 1."""
 
 
 class Id(NamedTuple):
@@ -93,7 +93,7 @@ def papers(*written: str) -> list[str]:
 
 
 def spelled(written: str) -> str:
-    """What all spellings of an id share: `fig6a` for `Figure 6(a)` and `fig06a`."""
+    """Normalises the spelling of an id: `fig6a` for `Figure 6(a)` and `fig06a`."""
     text = re.sub(r"[a-z]+", lambda word: SHORT.get(word[0], word[0]), written.lower())
     text = re.sub(r"(?<!\d)(?<!\d\.)0+(?=\d)", "", text)  # the zeros of 04, not those of 100 and 0.05
     return re.sub(r"[\W_]", "", text)

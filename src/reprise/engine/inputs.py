@@ -67,7 +67,7 @@ def digest(place: Path) -> str:
 
 
 def _folders(place: Path) -> Iterator[Path]:
-    """A folder and those in it."""
+    """A folder and the folders in it."""
     yield place
     yield from sorted(Path(entry.path) for entry in os.scandir(place) if entry.is_dir())
 

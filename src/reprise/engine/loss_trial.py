@@ -28,12 +28,12 @@ from reprise.storage.disk import sha256
 OTHER_SHAPE = 16, 8
 """The second shape of embeddings on which a loss is tried: `torch.eye(4)` fits the first alone."""
 OBJECTIVES = "reprise.objectives"
-"""Needs torch, and so is imported only when it runs."""
+"""The module of the losses, which needs torch, and so is imported only when a loss is tried."""
 
 
 def seen(name: str) -> Seen:
-    """What a user's loss, `path/mine.py:my_loss`, reads. It is tried unless a process has tried it in the
-    state in which everything is now.
+    """Dependencies of a user's loss, `path/mine.py:my_loss`. The loss is tried unless a process has tried it
+    in the present state of everything that it reads.
 
     Raises:
         RepriseError: from `try_loss`.
@@ -125,7 +125,7 @@ def in_shapes(name: str) -> Callable[..., Any]:
 
 
 def _try(name: str, answer: Connection) -> None:
-    """What the process of the trial does: sends the refusal, if any, and what was read."""
+    """Tries the loss in the process of the trial, and sends the refusal, if any, and what was read."""
     importlib.import_module("torch").set_num_threads(1)  # those that a fork left behind answer no more
     importlib.import_module(OBJECTIVES)  # before the watch, which then notes no file of torch's
     watch = Watch()

@@ -75,7 +75,7 @@ class Watch:
         self._began = time.time()
 
     def audit(self, event: str, details: Sequence[Any]) -> None:
-        """To be added by `sys.addaudithook`, or called from there."""
+        """An audit hook, added by `sys.addaudithook` or called from another hook."""
         if event == "open":
             if not isinstance(details[0], int) and _is_by_loss():
                 self._opened(details[0], details[2] or 0)
@@ -165,7 +165,7 @@ class Watch:
         self.files.add(path)
 
     def _is_made(self, path: str) -> bool:
-        """Whether the loss itself has made a folder that the path is, or lies in."""
+        """Tells if the loss itself has made a folder that the path is, or lies in."""
         return any(path == folder or path.startswith(f"{folder}/") for folder in self._made)
 
     def _variable(self, name: str) -> None:
@@ -180,7 +180,7 @@ class Watch:
             self._refuse(f"reads {what}, {UNCOVERED}; write the value into the file")
 
     def _asking(self, path: Any, **options: Any) -> os.stat_result:
-        """In place of `os.stat`, by which a loss may ask whether there is a file."""
+        """A substitute for `os.stat`, by which a loss may ask if there is a file."""
         is_by_loss = not isinstance(path, int) and _is_by_loss(libraries=False, importing=False)
         if is_by_loss and _absolute(path) not in self._changed and not stat.S_ISDIR(_mode(_absolute(path))):
             self._read(path)
@@ -259,7 +259,7 @@ class _Environment(os._Environ):
 
 
 def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
-    """Whether the loss's code does what is done now, not a library for its own use while it is imported.
+    """Tells if the loss's code does what is done now, not a library for its own use while it is imported.
 
     Args:
         libraries: whether what a library does for the loss counts.
@@ -286,7 +286,7 @@ def _is_by_loss(libraries: bool = True, importing: bool = True) -> bool:
 
 
 def _is_called_as_loss(frame: FrameType) -> bool:
-    """Whether a user's code runs because a loss was loaded or called, not in a notebook's progress bar."""
+    """Tells if a user's code runs because a loss was loaded or called, not in a notebook's progress bar."""
     caller = frame.f_back
     while caller and _kind(caller.f_code.co_filename) != OURS:
         caller = caller.f_back
@@ -295,7 +295,7 @@ def _is_called_as_loss(frame: FrameType) -> bool:
 
 @cache
 def _kind(file: str) -> str:
-    """Whose code a file holds."""
+    """The kind of code in a file, by its owner."""
     if file.startswith("<"):
         return IMPORT if file.startswith("<frozen importlib") else NEUTRAL
     path = os.path.abspath(file)
@@ -322,7 +322,7 @@ def _standard() -> tuple[str, ...]:
 
 
 def _is_file_of_user(path: str) -> bool:
-    """Whether a file or folder is neither the environment's, nor the package's code, nor made from such."""
+    """Tells if a file or folder is not the environment's, nor the package's code, nor bytecode of either."""
     if "/__pycache__/" in path:
         return False
     kind = _kind(path)

@@ -112,7 +112,7 @@ def _dates(*packages: Path) -> Iterator[tuple[str, int, int]]:
 
 @cache
 def of_package() -> Memo:
-    """What is kept of this package; new values are written when the process ends."""
+    """The memo of this package; new values are written when the process ends."""
     elsewhere.packages()
     packages = sources.folders()
     memo = Memo(packages, packages[0] / "__pycache__" / "memo.json")

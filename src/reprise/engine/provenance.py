@@ -175,7 +175,7 @@ def _unwatched(root: Path) -> str:
 
 
 def _git(root: Path, *words: str) -> tuple[str, str]:
-    """What git says, or else why it fails and what to do."""
+    """Git's output, and, if git fails, the problem and its remedy."""
     command = ["git", "--no-replace-objects", "-C", str(root), *words]
     own = {name: value for name, value in os.environ.items() if name not in REDIRECTING}
     try:

@@ -109,12 +109,12 @@ class Experiment:
 
     @property
     def has_tasks(self) -> bool:
-        """Whether the computation is split into tasks."""
+        """Tells if the computation is split into tasks."""
         return isinstance(self.declaration.plan, Plan)
 
     def needs(self, params: Settings) -> dict[str, Resources]:
-        """What each task needs, by its name, in all settings and with all losses; what the computation needs,
-        under the experiment's id, if it is in one piece. Imports no torch."""
+        """The resources of each task, by its name, in all settings and with all losses; those of the
+        computation, by the experiment's id, if it is in one piece. Imports no torch."""
         plan = self.declaration.plan
         if isinstance(plan, Resources):
             return {self.id: plan}
@@ -263,7 +263,7 @@ class Paper:
 
     @property
     def is_ours(self) -> bool:
-        """Whether its experiments are our own, so that it does not count among the papers."""
+        """Tells if the experiments are our own, so that they do not count as a paper."""
         return not self.bibtex
 
     @property
@@ -278,7 +278,7 @@ class Paper:
 
     @property
     def errata(self) -> tuple[Erratum, ...]:
-        """The errors in its text: those that claims show, and those by reading."""
+        """The errors in the paper's text: shown by claims, or found by reading."""
         shown = (claim.own_erratum for claim, _ in self.claims.values())
         return (*filter(None, shown), *self.by_reading)
 
@@ -334,7 +334,7 @@ def paper(key: str) -> Paper:
 
 
 def chosen(keys: Sequence[str]) -> list[Paper]:
-    """The papers of these keys, or without one all papers."""
+    """The papers of some keys, or, without a key, all papers."""
     return [paper(key) for key in keys] or list(papers().values())
 
 
@@ -520,7 +520,7 @@ def _experiment(id: str, module: str) -> Experiment:
 DECLARATION = "EXPERIMENT"
 """The name under which an `experiment.py` declares its experiment."""
 DECLARABLE = [each.name for each in fields(contract.Experiment)]
-"""What it may declare."""
+"""Names of the arguments of an `Experiment`."""
 UNDECLARED = re.compile(r"Experiment\.__init__\(\) (.+)")
 
 
@@ -554,7 +554,7 @@ def declared(name: str) -> contract.Experiment[Any]:
 
 
 def _explained(wrong: str) -> str:
-    """What is wrong with the arguments of an `Experiment`, given Python's words."""
+    """The message about wrong arguments of an `Experiment`, given Python's words."""
     if given := re.fullmatch(r"got an unexpected keyword argument '(\w+)'", wrong):
         return str(
             unknown("argument of Experiment", given[1], DECLARABLE, f"allowed: {', '.join(DECLARABLE)}")

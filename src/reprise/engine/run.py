@@ -214,8 +214,8 @@ def _not_finite(tables: Tables, gaps: tuple[str, ...]) -> dict[str, float]:
 
 @contextmanager
 def _blamed_on_settings(configured: ConfiguredExperiment) -> Iterator[None]:
-    """Where a computation fails that the tier has changed settings of, names them in one line; the traceback
-    goes to a file. With the published settings it would be a mistake of ours, whose traceback is shown.
+    """Names in one line the settings that the tier has changed, if the computation fails; the traceback goes
+    to a file. A failure with the published settings is a mistake of ours, whose traceback is shown.
 
     Raises:
         RepriseError: in place of an error of arithmetic, values or shapes.

@@ -1,4 +1,4 @@
-"""How long tasks and networks took when they last ran in full, and what that says about a run to come.
+"""Durations of tasks and networks when they last ran in full, and estimates of a run to come from them.
 
 `reprise publish` writes the seconds of the run that it publishes into `FILE`, with that run's parameters.
 Shares, priorities and limits of jobs follow from that file and the parameters alone, so that two plans are

@@ -104,7 +104,7 @@ def _load_tier(name: str, root: Path) -> Tier:
 
 
 def is_test(name: str, root: Path) -> bool:
-    """Whether the checkout at `root` has a tier of this name that tests the program alone."""
+    """Tells if the checkout at `root` has a tier of this name that tests the program alone."""
     return name in names(root) and _content(name, root)[0].get("is_test") is True
 
 

@@ -40,8 +40,8 @@ PLASTIC = 1.1673039782614187
 
 Draws = Float[np.ndarray, " draw"]
 Test = Callable[..., Bool[np.ndarray, " draw"]]
-"""From an edge, a one-sided level and whether the edge counts to the draws in which a test finds the truth on
-that side of it."""
+"""Function of an edge, a one-sided level and whether the edge counts: the draws in which a test finds the
+truth on a certain side of the edge."""
 
 
 class Fresh(NamedTuple):
@@ -58,7 +58,7 @@ class Fresh(NamedTuple):
     rounds: int = 1
 
     def number(self, seen: int) -> int:
-        """How many there are, for a test that has seen so many."""
+        """The number of fresh seeds for a test of `seen` seeds."""
         return seen // self.rounds if self.seeds is None else self.seeds
 
 
@@ -144,7 +144,7 @@ def _in_every(
 def _of_test(
     claim: Claim, name: str, judgement: Judgement, alpha: float, alpha_fails: float, fresh: Fresh
 ) -> Chances:
-    """One test, or several that must all hold.
+    """The chances of one test, or of several that must all hold.
 
     Args:
         alpha, alpha_fails: one-sided levels at which it holds or is tied, and at which it fails.
@@ -280,7 +280,7 @@ def _of_counts(estimate: Estimate, seeds: int, joined: bool) -> tuple[Draws, Tes
     of_share = isinstance(estimate, Share)
 
     def over(edge: float, inclusive: bool) -> Int[np.ndarray, " draw"]:
-        """How many fresh observations lie above an edge."""
+        """The number of fresh observations above an edge, in each draw."""
         is_over = estimate.values >= edge if inclusive else estimate.values > edge
         return _count(int(is_over.sum()), number, seeds, joined, 0.0 if of_share else ALIKE)
 
@@ -312,8 +312,8 @@ def _of_runs(
 
 @cache
 def _count(successes: int, number: int, seeds: int, joined: bool, alike: float) -> Int[np.ndarray, " draw"]:
-    """How many of `seeds` fresh observations succeed, where so many of `number` have: beta-binomial draws,
-    with those seen if they are joined.
+    """The number of successes in `seeds` fresh observations, if `successes` of `number` have succeeded:
+    beta-binomial draws, to which the past successes are added if `joined`.
 
     Args:
         alike: the prior probability that all succeed, or none.

@@ -12,7 +12,7 @@ from reprise.evidence.errata import Erratum, ErratumKind, Misprint
 
 Form = Literal["printed", "restated", "ours"]
 Quantifier = Literal["universal", "generic", "existential", "similar"]
-"""Over what a sentence speaks, by its words:
+"""Quantifier of a sentence, by its words:
 
 - `universal`: each, any, all, regardless, never: it must hold in every cell;
 - `generic`: A beats B, helps, gains, and no such word: it must hold on average over the paper's cells;
@@ -27,7 +27,7 @@ CORRECTED = "as corrected"
 """The beginning of the names of cells that judge the corrected form of a misprint."""
 
 Change = Callable[[Tables], Tables]
-"""From an experiment's tables to tables that refute a claim (`evidence.edits`)."""
+"""Function from an experiment's tables to tables that refute a claim (`evidence.edits`)."""
 Cells = Iterator[tuple[str, Comparison]]
 """The cells of a claim, each with its name."""
 T = TypeVar("T")
@@ -122,7 +122,7 @@ class Claim:
 
     @property
     def has_cells(self) -> bool:
-        """Whether the sentence is about cells, and not about one thing."""
+        """Tells if the sentence is about cells, and not about one thing."""
         return ALONE not in self.cells
 
     @property
@@ -229,7 +229,7 @@ def _distinct(id: str, cells: Cells) -> dict[str, Comparison]:
 
 
 def place_of(function: Callable) -> CodePlace:
-    """Where a function is written, from its decorators on."""
+    """The place of a function in the code, from its decorators on."""
     code = function.__code__
     return CodePlace(code.co_filename, code.co_firstlineno, code.co_name)
 

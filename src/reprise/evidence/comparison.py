@@ -31,9 +31,10 @@ Relation = Literal["near", "above", "below", "at least", "at most"]
 Quantity = Literal["score", "accuracy", "count", "singular value", "slope"]
 
 Measure = Callable[[Tables], pd.Series]
-"""From an experiment's tables (of one setting) to one observation a seed, indexed by seed."""
+"""Function from an experiment's tables (of one setting) to one observation a seed, indexed by seed."""
 Course = Callable[[Tables], pd.DataFrame]
-"""From an experiment's tables to a distance from a limit over time: a row a step, a column a seed."""
+"""Function from an experiment's tables to a distance from a limit over time: a row a step, a column a
+seed."""
 
 MARGINS: dict[Quantity, float] = {
     "score": 0.10,  # matching scores, alignments, relative errors: absolute
@@ -236,21 +237,21 @@ def tends_to(
 def at_least(
     measure: Measure | None, number: float | Measure, *, unit: str, **conditions: Unpack[Conditions]
 ) -> Comparison:
-    """In the median over seeds, a count is at least a number."""
+    """A count is at least a number, in the median over seeds."""
     return Comparison("count", measure, "at least", number, unit, **conditions)
 
 
 def at_most(
     measure: Measure | None, number: float | Measure, *, unit: str, **conditions: Unpack[Conditions]
 ) -> Comparison:
-    """In the median over seeds, a count is at most a number."""
+    """A count is at most a number, in the median over seeds."""
     return Comparison("count", measure, "at most", number, unit, **conditions)
 
 
 def exactly(
     measure: Measure | None, number: float | Measure, *, unit: str, **conditions: Unpack[Conditions]
 ) -> Comparison:
-    """In the median over seeds, a count is a number."""
+    """A count equals a number, in the median over seeds."""
     return Comparison("count", measure, "near", number, unit, **conditions)
 
 
@@ -260,7 +261,7 @@ def in_every_run(comparison: Comparison) -> Comparison:
 
 
 def in_every_case(comparison: Comparison) -> Comparison:
-    """Each observation satisfies a comparison; they are all that there is, and chance has no part."""
+    """Each observation satisfies a comparison; the observations are all cases, and chance has no part."""
     return replace(comparison, kind="given")
 
 
@@ -275,8 +276,7 @@ def inequality(violation: Measure) -> Comparison:
 
 
 def collapsed(values: pd.Series) -> float:
-    """How many of the singular values are collapsed: all where all are 0, NaN where one is no finite
-    number."""
+    """Number of singular values that are collapsed: all if all are 0, NaN if one is not finite."""
     if not np.isfinite(values).all():
         return math.nan
     return float((values <= COLLAPSED * values.max()).sum())

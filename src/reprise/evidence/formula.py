@@ -32,7 +32,7 @@ P = TypeVar("P", bound=Point)
 
 
 class Errors(NamedTuple):
-    """By how much a formula is off at a point.
+    """Errors of a formula at a point.
 
     Attributes:
         printed: as the paper prints it.

@@ -28,7 +28,7 @@ class Checked:
 
 
 Check = Callable[[Random, int], Checked]
-"""From a stream of random numbers and the largest size to a random point and the errors there."""
+"""Function from a stream of random numbers and the largest size to a random point and the errors there."""
 
 
 def as_printed(error: float) -> dict[str, float]:
@@ -41,7 +41,7 @@ def relative_error(actual: Array, expected: Array) -> float:
 
 
 def below_zero(values: Array) -> float:
-    """How far the smallest value lies under zero, relative to the largest magnitude; 0 where none does."""
+    """Depth of the smallest value below zero, relative to the largest magnitude; 0 if none is negative."""
     return float(max(0.0, -np.min(values)) / np.max(np.abs(values)))
 
 

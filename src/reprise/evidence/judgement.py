@@ -1,4 +1,4 @@
-"""From one claim and the tables of one setting to a judgement.
+"""The judgement of one claim on the tables of one setting.
 
 Each cell gives p-values by an estimate (`evidence.estimates`); the sentence's quantifier joins them
 (`evidence.quantifiers`). A verdict is `reproduced` if and only if its p-value says so.
@@ -46,10 +46,10 @@ UP = ("above", "at least")
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a claim's observations say.
+    """A judgement of a claim on its observations.
 
     Attributes:
-        observation: of a sentence about cells, that in the cell that decides, or of their mean.
+        observation: for a sentence about cells, in the cell that decides, or of their mean.
         evidence: p-values.
         cells: the judgement in each cell.
         tests: what the quantifier joins, by the name of the (first) cell: the judgements in cells or, of a
@@ -264,8 +264,8 @@ def _near(
 
 
 def too_imprecise(comparison: Comparison, margin: float, alpha: float) -> str:
-    """Why no run can decide a printed number at a one-sided level: its own spread allows for more than the
-    margin; empty if it does not."""
+    """The reason why no run can decide a printed number at a one-sided level: its own spread allows for more
+    than the margin; empty if it does not."""
     std, n = comparison.published_std, comparison.published_n
     if std is None or n is None or n < 2:
         return ""
@@ -315,7 +315,7 @@ def _about_runs(comparison: Comparison, seen: Observation, fails: str, alpha: fl
 
 
 def failing_units(comparison: Comparison, seen: Observation) -> tuple[int, int]:
-    """Of a statement about every run, the number of independent units in which a run fails, and of all."""
+    """The numbers of independent units with a run that fails, and of all, for a statement about every run."""
     holds = [
         compare(comparison.relation, value, seen.reference, seen.margin) for value in seen.sample.tolist()
     ]

@@ -16,8 +16,8 @@ ELSEWHERE = (
 
 
 def gain(accuracy: pd.Series, start: pd.Series, pixels: pd.DataFrame) -> pd.Series:
-    """What each network's linear probe gains over its random initialisation, in percentage points; where the
-    probe is not above raw pixels, how far it is from them, which is zero or less.
+    """The gain of each network's linear probe over its random initialisation, in percentage points; where the
+    probe is not above raw pixels, its distance from them, which is zero or less.
 
     Args:
         accuracy, start: of the probe after and before training, in %.

@@ -1,4 +1,4 @@
-"""What a claim measures, written as its sentence says it.
+"""Measures of claims, written as the sentences say them.
 
     column("trajectory", "norm_w1", step=last, arm="balanced")
 
@@ -22,7 +22,7 @@ from reprise.evidence.comparison import Course, Measure
 Source = str | Callable[[Tables], pd.DataFrame]
 """A table of the experiment by its name, or a function that makes one of the experiment's tables."""
 Wide = Callable[[Tables], pd.DataFrame]
-"""From an experiment's tables to one with a row a seed."""
+"""Function from an experiment's tables to a table with a row a seed."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -61,12 +61,12 @@ def interned(make: Callable[P, Callable[[Tables], T]]) -> Callable[P, Callable[[
 
 
 def first(values: pd.Series) -> pd.Series:
-    """Where a column has its smallest value."""
+    """Marks the rows in which a column has its smallest value."""
     return values == values.min()
 
 
 def last(values: pd.Series) -> pd.Series:
-    """Where a column has its largest value."""
+    """Marks the rows in which a column has its largest value."""
     return values == values.max()
 
 
@@ -194,6 +194,6 @@ def rank_correlation(one: pd.DataFrame, other: pd.DataFrame | pd.Index) -> pd.Se
 
 
 def log_log_slope(wide: pd.DataFrame) -> pd.Series:
-    """Of log(value) against log(column) by least squares, a number a row."""
+    """The slope of log(value) against log(column), by least squares, one a row."""
     x = np.log(wide.columns.to_numpy(dtype=float))
     return pd.Series(np.polyfit(x, np.log(wide.to_numpy(dtype=float)).T, 1)[0], wide.index)

@@ -1,4 +1,4 @@
-"""From a claim's comparison and the tables of one setting to what is measured there."""
+"""Observations: measurements by a claim's comparison in the tables of one setting."""
 
 import math
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ Reason = Literal[
     "undefined", "no observations", "not found", "not yet", "print too imprecise", "in some settings",
     "no experiment", "not run yet",
 ]  # fmt: skip
-"""Why a claim is inconclusive or not run."""
+"""The reason why a claim is inconclusive or not run."""
 
 EDGE = 1 + 1e-9
 """Factor of a margin within which rounding leaves an observation inside."""
@@ -169,7 +169,7 @@ def _untestable(comparison: Comparison, seen: Observation) -> Observation:
 
 
 def _estimated(comparison: Comparison, seen: Observation, alpha: float, level: float) -> Observation:
-    """Adds the estimate and its interval, or says that the observations are too few."""
+    """Adds an estimate with its interval to an observation, or says that the observations are too few."""
     values = seen.sample
     if comparison.kind in ABOUT_EACH:
         worst = {"at most": values.max(), "at least": values.min()}.get(comparison.relation, values.mean())
@@ -212,8 +212,8 @@ def with_interval(comparison: Comparison, seen: Observation, level: float) -> Ob
 
 
 def is_share(comparison: Comparison, values: np.ndarray) -> bool:
-    """Whether the mean is a share of runs: each observation is 0 or 1, and has these bounds, or the mean is
-    compared with a number between them."""
+    """Tells if the mean is a share of runs: each observation is 0 or 1, and the bounds are 0 and 1, or the
+    mean is compared with a number between 0 and 1."""
     reference = comparison.reference
     if callable(reference) or comparison.kind == "count" or not np.isin(values, (0.0, 1.0)).all():
         return False

@@ -1,4 +1,4 @@
-"""How many seeds would decide a claim that is inconclusive."""
+"""Numbers of seeds that would decide inconclusive claims."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How tests in the cells of a sentence become a test of the sentence, by its quantifier.
+"""Tests of sentences, by quantifier, from tests in their cells.
 
 Each function keeps the rate of a false `reproduced` and of a false `contradicted` at most what one test has,
 for any number of cells.

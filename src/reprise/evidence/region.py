@@ -1,4 +1,4 @@
-"""Where a verdict stands: in the published setting alone, or in every plausible one."""
+"""Regions of verdicts: the published setting alone, or every plausible one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

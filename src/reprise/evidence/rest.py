@@ -1,4 +1,4 @@
-"""Whether a course over time rests away from its limit, or is still on its way.
+"""A test whether a course over time rests away from its limit, or is still on its way.
 
 A course that falls as t^-1/2 has the limit 0 and is far from it at any time that a run can afford. So a limit
 fails only where the course has come to rest: where it moves by no more than rounding, or where it is flat on
@@ -18,17 +18,17 @@ ROUNDING = 1e-6
 OCTAVES = 3
 """The last octaves of time that are fitted."""
 FEWEST = 4
-"""Times in them from which on a power law is fitted."""
+"""Fewest times in these octaves to which a power law is fitted."""
 POWERS = (0.05, 20.0)
 """Smallest and largest exponent of the fitted power laws."""
 
 
 class Rest(NamedTuple):
-    """How a course ends.
+    """The end of a course.
 
     Attributes:
-        rests: whether it has come to rest away from its limit.
-        heading: in words, what it does instead.
+        rests: whether the course has come to rest away from its limit.
+        heading: what the course does, in words.
     """
 
     rests: bool
@@ -36,7 +36,7 @@ class Rest(NamedTuple):
 
 
 def rest(course: pd.DataFrame, resolution: float) -> Rest:
-    """How a course ends.
+    """The end of a course.
 
     Args:
         course: distance from the limit, a row a step (the index), a column a seed.

@@ -1,4 +1,4 @@
-"""Which of several arms differ by more than their seeds do, and what ranks that leaves open."""
+"""Separability of arms: differences beyond those between seeds, and the ranks that they leave open."""
 
 import numpy as np
 import pandas as pd

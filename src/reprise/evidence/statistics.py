@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 LEVEL = 0.95
-"""Of a single interval."""
+"""Confidence level of a single interval."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def median_interval(sample: pd.Series | np.ndarray | Sequence[float], level: flo
 
 @cache
 def left_out(size: int, level: float) -> int:
-    """How many order statistics lie outside the median's interval at either end; -1 if it has none."""
+    """Number of order statistics outside the median's interval at either end; -1 if there is no interval."""
     return int(np.sum(at_most(np.arange(size), size, 0.5) <= (1 - level) / 2)) - 1
 
 

@@ -1,4 +1,4 @@
-"""From all claims of a run to the table of verdicts: one row a claim."""
+"""The table of verdicts on all claims of a run: one row a claim."""
 
 import json
 import math
@@ -32,7 +32,7 @@ GROUNDS = {
     "printed numbers": "sentences about the paper's own printed numbers: nothing was run",
     "not run": "no verdict yet; each says what is missing",
 }
-"""What a verdict can stand on. Counts on different grounds are never added together."""
+"""Grounds of verdicts. Counts on different grounds are never added together."""
 
 STANDINGS = {
     "holds": "each claim that decides the sentence is reproduced at the paper's own scale",
@@ -41,7 +41,7 @@ STANDINGS = {
     "only at reduced scale, undecided or not run": "else: one of them is undecided, lacks its premise, was "
     "not run, or was run only smaller or on other images",
 }
-"""What becomes of a sentence that several claims may decide."""
+"""Standings of a sentence that several claims may decide."""
 
 COLUMNS = (
     "claim", "paper", "artifact", "kind", "statement", "source", "reading", "form", "erratum", "quantifier",
@@ -114,7 +114,7 @@ def settings_of(tables: Tables, params: Settings | None) -> dict[str, Setting]:
 
 
 def differences(claim: Claim, params: Settings | None) -> list[str]:
-    """How a run differs from the paper, as far as it matters to a claim."""
+    """The differences of a run from the paper that matter to a claim."""
     if params is None:
         return []
     # A claim that needs a run as published reads single rows, whatever else the run leaves out.
@@ -329,7 +329,7 @@ def false_discoveries(claims: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def ground(row: Mapping[Any, Any]) -> str:
-    """What a verdict stands on, one of `GROUNDS`."""
+    """The ground of a verdict, one of `GROUNDS`."""
     if row["verdict"] == "not run":
         return "not run"
     if row["erratum"] not in ("", "substantive"):
@@ -346,7 +346,7 @@ def ground(row: Mapping[Any, Any]) -> str:
 
 
 def standing(decided_by: Iterable[tuple[str, str]]) -> str:
-    """What has become of a sentence, one of `STANDINGS`.
+    """The standing of a sentence, one of `STANDINGS`.
 
     Args:
         decided_by: verdict and ground of each claim that decides it.
@@ -359,5 +359,5 @@ def standing(decided_by: Iterable[tuple[str, str]]) -> str:
 
 
 def known_false(row: Mapping[Any, Any]) -> bool:
-    """Whether this is the printed form of an erratum, so that its contradiction is no news."""
+    """Tells if a verdict is on the printed form of an erratum, so that its contradiction is no news."""
     return bool(row["erratum"]) and row["form"] == "printed"

@@ -1,1 +1,1 @@
-"""What is kept of runs: plans, costs, differences, drift, and recorded runs."""
+"""Ledger of runs: plans, costs, differences, drift, and recorded runs."""

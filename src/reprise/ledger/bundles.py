@@ -24,7 +24,7 @@ MAX_BYTES = 2**29
 MAX_DIRECTORY = 2**20
 """Largest size of a bundle's list of files, about 10,000 of them; one of all experiments has some 150."""
 END, END_OF_LONG = b"PK\x05\x06", b"PK\x06\x07"
-"""How the last 22 bytes of a ZIP file begin, and the 20 before them in one of more than 4 GiB."""
+"""First bytes of the last 22 of a ZIP file, and of the 20 before these in one of more than 4 GiB."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of each file in a bundle, so that the same results give the same bytes."""
 

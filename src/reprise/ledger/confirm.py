@@ -103,8 +103,8 @@ def written(root: Path, confirmation: str) -> Path:
 
 
 def to_confirm(root: Path, id: str, entry: FrozenExperiment) -> FrozenExperiment:
-    """A frozen experiment with those of its claims that were decided and of which what is judged is still the
-    same; none where chance has no part."""
+    """A frozen experiment with its claims that were decided and are still judged in the same way; without
+    claims if chance has no part."""
     tier = tiers.load_tier(entry.tier, root)
     decided = {claim: each for claim, each in entry.claims.items() if each.verdict in ONE_WAY}
     if id not in tier.params or not tier.experiment(id).is_seeded:
@@ -194,8 +194,8 @@ def outcomes(root: Path, attempted: list[Attempted]) -> list[Confirmed]:
 
 
 def changes_expected(chances: Sequence[float]) -> tuple[float, int, int]:
-    """How many verdicts are expected to change if each comes out the same with its own chance, and the ends
-    of an interval that holds that number in 95 % of cases or more."""
+    """The expected number of verdicts that change if each comes out the same with its own chance, and the
+    ends of an interval that holds the number in 95 % of cases or more."""
     distribution = np.ones(1)
     for chance in chances:
         distribution = np.convolve(distribution, [chance, 1 - chance])

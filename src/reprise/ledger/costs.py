@@ -27,13 +27,13 @@ BENCHMARKS = "benchmarks"
 
 @dataclass(frozen=True)
 class Cost:
-    """What some jobs have cost.
+    """The cost of some jobs.
 
     Attributes:
-        jobs: how many have a benchmark.
-        cpu_seconds: the sum of their CPU times.
-        wall_seconds: the sum of their durations.
-        unmeasured: the jobs that have no benchmark.
+        jobs: number of jobs with a benchmark.
+        cpu_seconds: sum of the jobs' CPU times.
+        wall_seconds: sum of the jobs' durations.
+        unmeasured: the jobs without a benchmark.
     """
 
     jobs: int = 0
@@ -52,13 +52,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class ExperimentCost:
-    """What an experiment has cost, and what it decides.
+    """The cost of an experiment, and the number of claims that it decides.
 
     Attributes:
         cost: of its own job and its shares.
-        claims: the number of claims that it can decide.
-        decided: how many of them have a verdict for or against; None if they are not checked on the results
-            that are here now.
+        claims: number of claims that the experiment can decide.
+        decided: number of claims with a verdict for or against; None if the claims are not checked on the
+            results that are here now.
     """
 
     id: str
@@ -128,8 +128,8 @@ def of_experiment(configured: ConfiguredExperiment) -> Cost:
 
 
 def of_further_round(configured: ConfiguredExperiment) -> RoundCost:
-    """What a further round of an experiment takes, by its last one: the time in which that one's jobs held a
-    core, or the seconds that its record has, whichever is longer. The first lacks what was in the cache, the
+    """The time of a further round of an experiment, by its last one: the time in which the last round's jobs
+    held a core, or the seconds in its record, whichever is longer. The first lacks what was in the cache, the
     second the start of each process. Jobs on a GPU wait for each other.
 
     Raises:
@@ -165,8 +165,8 @@ def to_publish(tier: Tier) -> bytes:
 
 
 def seconds_of_run(configured: ConfiguredExperiment) -> float:
-    """How long the jobs took that made an experiment's results; 0 without a benchmark, or if the results were
-    made again since without Snakemake, whose jobs write their benchmark after their results.
+    """The duration of the jobs that made an experiment's results; 0 without a benchmark, or if the results
+    were made again since without Snakemake, whose jobs write their benchmark after their results.
 
     Raises:
         RepriseError: if a benchmark file is damaged.
@@ -206,7 +206,7 @@ def _total(tier: Tier, jobs: Iterable[str]) -> Cost:
 
 
 def _cost(tier: Tier, job: str) -> Cost:
-    """What a job has cost, by the last row of its benchmark."""
+    """The cost of a job, by the last row of its benchmark."""
     file = _file(tier, job)
     try:
         row = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines(), delimiter="\t"))[-1]

@@ -19,11 +19,11 @@ from reprise.evidence.verdicts import setting
 from reprise.ledger import costs, jobs
 
 MINUTES = 30.0
-"""How long further rounds may take, unless told otherwise."""
+"""Most minutes of further rounds, by default."""
 LEAST = 0.1
 """Rounds are not begun unless they decide some claim with this chance, because there are few looks."""
 MENDABLE: tuple[Reason, ...] = ("crosses", "few seeds", "few points", "few runs")
-"""Why a claim is undecided, where further seeds can change that."""
+"""Reasons for which a claim is undecided that further seeds can remove."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class FurtherRounds:
 
     Attributes:
         runs: the experiment in each of them.
-        round_takes: what each of them takes, by what the last one took.
+        round_takes: the time of each round, by that of the last one.
         chances: claim id -> the chance that these rounds decide it, of undecided claims that have one.
         headlines: those of the claims that decide a headline of the paper, with a chance of `LEAST` or more.
     """
@@ -81,12 +81,12 @@ class FurtherRounds:
 
     @property
     def core_minutes(self) -> float:
-        """What those of them take that have not ended."""
+        """Core-minutes of the rounds that have not ended."""
         return self.round_takes.core_minutes * sum(not run.has_results() for run in self.runs)
 
     @property
     def expected(self) -> float:
-        """The expected number of claims that they decide."""
+        """The expected number of claims that the rounds decide."""
         return sum(self.chances.values())
 
     @property
@@ -98,8 +98,8 @@ class FurtherRounds:
 
 
 def chosen_experiments(tier: Tier, ids: Sequence[str]) -> list[ConfiguredExperiment]:
-    """Of the experiments of papers `KEY`, of single ones `KEY/NAME`, or without an id of all, those that have
-    claims and results.
+    """Lists the experiments with claims and results among those of papers `KEY` and single ones `KEY/NAME`,
+    or, without an id, among all.
 
     Raises:
         RepriseError: if an id is unknown, or none of them has run.
@@ -190,7 +190,7 @@ def candidates(experiments: Sequence[ConfiguredExperiment]) -> list[FurtherRound
 
 
 def minutes(rounds: Iterable[FurtherRounds], cores: int) -> float:
-    """How long some rounds take side by side: all their work shared among the cores, and at least their
+    """The minutes of some rounds side by side: all their work, shared among the cores, and at least their
     longest job."""
     every = list(rounds)
     work = sum(each.core_minutes for each in every) / cores
@@ -217,7 +217,7 @@ def last_rounds(chosen: Iterable[FurtherRounds]) -> dict[str, int]:
 
 
 def why_nothing(rounds: Sequence[FurtherRounds], within: float, cores: int) -> str:
-    """Why no round begins: none decides anything, or the cheapest does not fit."""
+    """The reason why no round begins: none decides anything, or the cheapest does not fit."""
     if not rounds:
         return (
             "no further round to begin: none decides a claim that is undecided with a chance of "
@@ -262,7 +262,7 @@ def run(tier: Tier, chosen: Sequence[FurtherRounds]) -> None:
 
 
 def outcome_lines(chosen: Sequence[FurtherRounds], verdicts: Mapping[str, str]) -> Iterator[str]:
-    """What rounds that have run decided and what not, beside what was expected."""
+    """Lines on the claims that finished rounds have decided or not, beside the chances."""
     chances = {id: chance for each in chosen for id, chance in each.chances.items()}
     decided = [id for id in chances if verdicts[id] != "inconclusive"]
     for id, chance in chances.items():

@@ -29,10 +29,10 @@ TEXTS, NUMBERS = ("claim", "kind", "verdict", "unit"), ("observed", "low", "high
 
 @dataclass(frozen=True)
 class Results:
-    """What a folder `results/TIER` or a bundle holds.
+    """The contents of a folder `results/TIER` or of a bundle.
 
     Attributes:
-        records: experiment id -> how its tables were made.
+        records: experiment id -> the record of how its tables were made.
         judged: paper -> the record of its saved verdicts.
         read: the content of a file, by its path in the folder.
     """
@@ -108,11 +108,11 @@ class Moved(NamedTuple):
 
 @dataclass(frozen=True)
 class Difference:
-    """How an experiment's results differ.
+    """The differences between two results of an experiment.
 
     Attributes:
         numbers: those that moved, as `drift.moved` returns them.
-        compared: how many numbers were compared.
+        compared: number of numbers that were compared.
         causes: what was recorded differently, one line each.
         note: why verdicts could not be compared; empty if they were.
     """
@@ -127,10 +127,12 @@ class Difference:
 
 @dataclass(frozen=True)
 class Differences:
-    """Attributes:
-    differences: of the experiments of both runs, in which something moved or could not be compared.
-    same: the experiments of both runs in which nothing moved.
-    only: by run, the experiments that the other one lacks.
+    """The differences between two runs.
+
+    Attributes:
+        differences: of the experiments of both runs, in which something moved or could not be compared.
+        same: the experiments of both runs in which nothing moved.
+        only: by run, the experiments that the other one lacks.
     """
 
     differences: tuple[Difference, ...]
@@ -254,7 +256,7 @@ def _sums(record: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tolerances(then: pd.DataFrame, before: Results, after: Results, id: str, root: Path) -> np.ndarray:
-    """By how much each number of a summary may move."""
+    """The tolerance of each number of a summary."""
     least = (drift.LEAST_RELATIVE * then["value"].abs()).clip(lower=drift.LEAST_TOLERANCE)
     file = drift.golden_file(root, before.tier, id)
     if before.tier != after.tier or not file.is_file():
@@ -309,7 +311,7 @@ def _moved(before: pd.DataFrame, after: pd.DataFrame) -> Iterator[Moved]:
 
 
 def _allowed(row: Mapping[Any, Any]) -> float:
-    """By how much a claim's observation may move: its margin, or half of its interval if that is more."""
+    """The tolerance of a claim's observation: its margin, or half of its interval if that is more."""
     if row["kind"] in FORMULAS:
         return IDENTITY_TOLERANCE
     half = (row["high"] - row["low"]) / 2
@@ -321,7 +323,7 @@ def _allowed(row: Mapping[Any, Any]) -> float:
 
 
 def _causes(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What was recorded differently of two runs of an experiment."""
+    """The differences between the records of two runs of an experiment, one line each."""
     if old.get("code") != new.get("code"):
         yield "other code computed it"
     facts = [

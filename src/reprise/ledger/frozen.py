@@ -33,19 +33,19 @@ CONFIRMATIONS = "confirmations"
 CONFIRMATION = "confirmation.json"
 NO_PHRASE = "no-phrase"
 FORESEEN = 4
-"""Of how many attempts the chances are frozen; later ones have smaller chances."""
+"""Number of attempts whose chances are frozen; later ones have smaller chances."""
 BLOCKS = 100_000
-"""How many blocks of `STRIDE` seeds an attempt's seeds are drawn from."""
+"""Number of blocks of `STRIDE` seeds from which an attempt's seeds are drawn."""
 FIRST_BLOCK = 100
-"""The first of them, beyond all rounds."""
+"""The first block for attempts, beyond all rounds."""
 MARKS = {
     "confirmed": "frozen, and the same on fresh seeds",
     "fell back": "frozen, and on fresh seeds neither the same nor the opposite",
     "reversed": "frozen, and the opposite on fresh seeds",
 }
-"""What attempts say of a frozen verdict."""
+"""Marks of a frozen verdict from the attempts on it, with their meanings."""
 EDITED = "edited"
-"""In place of the verdict on a claim of which what is judged has changed since the attempt was recorded."""
+"""Word in place of the verdict on a claim that is judged otherwise since the attempt was recorded."""
 
 Hash = Annotated[str, StringConstraints(pattern="^[0-9a-f]{16}$")]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_INTEGER)]
@@ -71,8 +71,8 @@ class FrozenClaim(_Line):
     chances: list[Annotated[float, Field(ge=0, le=1)]]
 
     def chance(self, number: int) -> float:
-        """That an attempt of this number confirms the verdict; for one beyond the list, the last in it, which
-        is larger than its own."""
+        """The chance that an attempt of this number confirms the verdict; beyond the list, its last chance,
+        which is larger than the attempt's own."""
         return self.chances[min(number, len(self.chances)) - 1] if self.chances else 0.0
 
 
@@ -90,7 +90,7 @@ class FrozenExperiment(_Line):
 
 
 class Lock(_Line):
-    """What `claims.lock` holds.
+    """The contents of `claims.lock`.
 
     Attributes:
         ledger: SHA-256 of the last line of the ledger; empty while that has none.
@@ -282,7 +282,7 @@ def load_ledger(root: Path) -> list[Attempted | Found]:
 
 
 def _misfit(line: Attempted | Found, before: Sequence[Attempted | Found]) -> str:
-    """Why a line cannot follow others; empty if it can."""
+    """The reason why a line cannot follow others; empty if it can."""
     own = [each for each in before if each.experiment == line.experiment]
     attempted = [each for each in own if isinstance(each, Attempted)]
     if isinstance(line, Attempted):
@@ -429,11 +429,11 @@ def _write(content: bytes, file: Path) -> None:
     file.write_bytes(content)
 
 
-# What attempts say.
+# Marks.
 
 
 class Mark(NamedTuple):
-    """What the attempts on a frozen verdict say.
+    """The mark on a frozen verdict from the attempts on it.
 
     Attributes:
         word: one of `MARKS`.
@@ -454,7 +454,7 @@ class Mark(NamedTuple):
 
 
 def mark(frozen: str, found: Iterable[str]) -> str:
-    """What the attempts on a frozen verdict say, one of `MARKS`; empty if the verdict was not decided.
+    """The mark on a frozen verdict from the attempts on it, one of `MARKS`; empty if it was not decided.
 
     Args:
         frozen: the verdict.

@@ -89,7 +89,8 @@ def digests(
 
 
 def _said_at_most(claim: Claim, tables: Tables, params: Settings | None) -> object:
-    """What the judge says of a claim on tables that may lack what a measure looks for."""
+    """The content of the verdict on a claim (`_said`), or the name of the error on tables that lack what a
+    measure looks for."""
     try:
         with warnings.catch_warnings(action="ignore"):
             return _said(judged(claim, settings_of(tables, params), params))
@@ -98,7 +99,7 @@ def _said_at_most(claim: Claim, tables: Tables, params: Settings | None) -> obje
 
 
 def _structure(cell: Comparison) -> dict[str, object]:
-    """How a cell is compared, but for what is measured; whether it asks that networks learned, and for a
+    """The comparison in a cell without its measures, and whether it asks that networks learned, and for a
     premise."""
     plain = {
         name: _rounded(list(value) if isinstance(value, tuple) else value)
@@ -110,7 +111,7 @@ def _structure(cell: Comparison) -> dict[str, object]:
 
 
 def _said(row: Mapping[str, Any]) -> object:
-    """What a verdict says, without words."""
+    """The content of a verdict, without words."""
     listed = {name: json.loads(row[name] or "[]") for name in ("cells", "settings")}
     return _rounded({**{name: row[name] for name in JUDGED}, **listed})
 

@@ -26,17 +26,18 @@ SHARE_MINUTES = 5.0
 the seconds in which a process starts."""
 
 CLUSTER_MINUTES = 60.0
-"""The same on a cluster, as in workflow/profiles/slurm: a job there waits before it starts."""
+"""Expected duration of a share on a cluster, as in workflow/profiles/slurm: a job there waits before it
+starts."""
 
 SNAKEMAKE_MB = 400
 """Memory of the Snakemake processes in which a cluster's node runs a job."""
 
 DRAWING_MINUTES = 0.05
-"""Of a figure or table, on one core: its drawing, and its part of the verdicts and the report."""
+"""Minutes of one core for a figure or table: its drawing, and its part of the verdicts and the report."""
 
 TEST_MINUTES = 0.07
-"""Of an experiment of a test tier, on one core: the mean of the smoke tier's. What experiments declare, and
-the recorded seconds, are of larger ones: they say how jobs are cut, but not how long a test takes."""
+"""Minutes of one core for an experiment of a test tier: the mean of the smoke tier's. Declared estimates and
+recorded seconds are of larger runs: they say how jobs are cut, but not how long a test takes."""
 
 
 def positive_minutes(text: str, key: str = "share_minutes") -> float:
@@ -113,7 +114,7 @@ def shares(needs: Mapping[str, Resources], minutes: float = SHARE_MINUTES) -> in
 
 
 def share_needs(needs: Mapping[str, Resources], number: int, count: int) -> Resources:
-    """What one of several shares needs.
+    """The resources of one of several shares.
 
     Args:
         number: index of the share, from 1.
@@ -137,7 +138,7 @@ def limits(needs: Resources, attempt: int = 1) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What running an experiment takes.
+    """An estimate of the time and space that an experiment takes.
 
     Attributes:
         state: `to run`, `done`, or `on request`.
@@ -145,8 +146,8 @@ class Estimate:
         longest: the resources of the longest job.
         cpu_hours: of all jobs without GPUs, on one core of this machine, without what is in the cache.
         gpu_hours: of all other jobs, likewise.
-        claims: the claims that it decides.
-        missing: why it cannot run here, with the remedy; empty if it can.
+        claims: the claims that the experiment decides.
+        missing: why the experiment cannot run here, with the remedy; empty if it can.
     """
 
     id: str
@@ -161,18 +162,18 @@ class Estimate:
 
     @property
     def numbers(self) -> int:
-        """How many printed numbers it decides."""
+        """The number of printed numbers that the experiment decides."""
         return sum(claim.published is not None for claim in self.claims)
 
     @property
     def gpu_hours_per_number(self) -> float:
-        """GPU-hours for each printed number that it decides; infinite if it decides none."""
+        """GPU-hours for each printed number that the experiment decides; infinite if it decides none."""
         return self.gpu_hours / self.numbers if self.numbers else math.inf
 
 
 def by_price(estimates: Iterable[Estimate]) -> list[Estimate]:
-    """What is to run first, and of each state those first whose printed numbers cost fewest GPU-hours; of two
-    alike, the shorter one."""
+    """Sorts experiments by state, from `to run` to `done`, then by GPU-hours for each printed number; of two
+    alike, the shorter one is first."""
     states = ("to run", "on request", "done")
     return sorted(
         estimates,
@@ -183,7 +184,7 @@ def by_price(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 
 class Purchase(NamedTuple):
-    """What the first GPU-hours buy.
+    """The printed numbers that the first GPU-hours buy.
 
     Attributes:
         gpu_hours: of all experiments up to `id`.
@@ -197,8 +198,8 @@ class Purchase(NamedTuple):
 
 
 def purchases(estimates: Iterable[Estimate]) -> list[Purchase]:
-    """What each further experiment on GPUs adds, in the order of `by_price`, of those that are to run and
-    decide printed numbers."""
+    """The purchase up to each experiment on GPUs that is to run and decides printed numbers, in the order of
+    `by_price`."""
     bought: list[Purchase] = []
     for each in by_price(estimates):
         if each.state == "to run" and each.gpu_hours and each.numbers:
@@ -218,7 +219,7 @@ def purchase_lines(estimates: Iterable[Estimate]) -> list[str]:
 
 
 def assumed() -> str:
-    """What is assumed of the GPU."""
+    """The assumptions about the GPU, in words."""
     speeds = {name: speed / 1e12 for name, speed in GPU_FLOPS.items()}
     return (
         f"assumed to reach {speeds['bfloat16']:g} TFLOP/s in bfloat16 and {speeds['float32']:g} in "
@@ -279,8 +280,8 @@ def as_json(estimates: Sequence[Estimate], commands: Sequence[str]) -> dict[str,
 def estimates(
     experiments: Iterable[ConfiguredExperiment], minutes: float = SHARE_MINUTES, *, here: bool = True
 ) -> list[Estimate]:
-    """What each of some experiments takes in a tier. What is in the cache, and networks that an earlier one
-    trains, are not in it.
+    """The estimate of each of some experiments in a tier, without what is in the cache, and without networks
+    that an earlier one trains.
 
     Args:
         minutes: expected duration of a share.
@@ -299,7 +300,7 @@ def estimate(
     slowness: float = 1.0,
     counted: set[str] | None = None,
 ) -> Estimate:
-    """What an experiment takes in a tier; in a test tier, `TEST_MINUTES` unless its seconds are recorded.
+    """The estimate of an experiment in a tier; in a test tier, `TEST_MINUTES` unless seconds are recorded.
 
     Args:
         minutes: expected duration of a share.
@@ -386,7 +387,7 @@ def _state(configured: ConfiguredExperiment) -> str:
 
 
 def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
-    """How long what is to run takes on so many cores, beside one GPU: no less than the longest job.
+    """The minutes of all that is to run on so many cores, beside one GPU: no less than the longest job.
 
     Args:
         drawings: how many figures and tables are drawn.
@@ -399,12 +400,12 @@ def minutes(estimates: Iterable[Estimate], cores: int, drawings: int) -> float:
 
 
 def duration(minutes: float, cores: int) -> str:
-    """How long a run takes, in words."""
+    """The duration of a run, in words."""
     return f"about {_number(max(1, round(minutes)), 'minute')} on {_number(cores, 'core')}, figures included"
 
 
 def missing(configured: ConfiguredExperiment) -> str:
-    """Why an experiment cannot run here, with the remedy; empty if it can."""
+    """The reason why an experiment cannot run here, with the remedy; empty if it can."""
     try:
         configured.experiment.check(configured.params)
     except RepriseError as error:
@@ -426,7 +427,7 @@ def missing_lines(reasons: Mapping[str, str]) -> list[str]:
 
 
 def summary(estimates: Iterable[Estimate]) -> str:
-    """What remains to be run, in one line; what runs on request only is counted apart."""
+    """One line on the experiments that remain to be run; those on request only are counted apart."""
     by_state: dict[str, list[Estimate]] = {"to run": [], "on request": []}
     for each in estimates:
         by_state.setdefault(each.state, []).append(each)
@@ -448,7 +449,7 @@ def _total(some: Sequence[Estimate]) -> str:
 
 
 def hours(number: float) -> str:
-    """With a decimal if there are few."""
+    """A number of hours in words, with a decimal below 100."""
     return f"{number:,.1f}" if number < 100 else f"{number:,.0f}"
 
 

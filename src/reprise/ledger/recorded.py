@@ -59,8 +59,8 @@ def load(name: str, root: Path | None = None) -> Tier:
 
 
 def source(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier:
-    """Where results are read from: the tier, if any of some experiments has run here; else the recorded run
-    of this tier that comes with the checkout, if it has one of them, which a line on stderr then says.
+    """The source of results: the tier, if any of some experiments has run here; else the recorded run of this
+    tier that comes with the checkout, if it has one of them, which a line on stderr then says.
 
     Args:
         ids: of the experiments.
@@ -90,7 +90,7 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
 
 
 def described(tier: Tier, ids: Iterable[str]) -> str:
-    """When, at which commit and on how many cores experiments of a recorded run were made, in a line."""
+    """One line with the date, commit and number of cores of experiments of a recorded run."""
     experiments = [tier.experiment(id) for id in ids]
     records = {each.id: each.record() for each in experiments}
     commits = [commit for commit, _ in Counter(record["commit"] for record in records.values()).most_common()]

@@ -26,11 +26,11 @@ BITS = (14, 18, 22, 26, 32)
 FEW = 2000
 """Different values of a column up to which they are kept as they are: settings, steps, seeds."""
 CLOSE, TINY = 1e-4, 1e-9
-"""How much an observation and its interval may move: this share, or this much. Pages show three digits."""
+"""Largest moves of an observation and its interval, relative and absolute. Pages show three digits."""
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 DPI = 100
 SHADES = 32
-"""By how many of 255 a pixel of a drawing may differ: as when an edge moves by an eighth of a pixel."""
+"""Largest difference of a pixel of a drawing, of 255: as when an edge moves by an eighth of a pixel."""
 
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 

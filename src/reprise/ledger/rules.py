@@ -112,7 +112,7 @@ def _rows(rows: list[Any]) -> dict[str, Row]:
 
 
 def _verdict(row: Row | None) -> str:
-    """A verdict and what it stands on."""
+    """A verdict and its ground."""
     return "no such claim" if row is None else ", ".join(dict.fromkeys([row["verdict"], ground(row)]))
 
 

@@ -1,4 +1,4 @@
-"""How fast a core of this machine is, by a test of about a second."""
+"""Speed of a core of this machine, by a test of about a second."""
 
 import math
 import time

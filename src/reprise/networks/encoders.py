@@ -22,12 +22,12 @@ Count = Annotated[int, Field(ge=1)]
 
 
 class Work(NamedTuple):
-    """What a layer or a network takes for an image.
+    """Cost of a layer or a network for one image.
 
     Attributes:
         flops: floating-point operations; a product and its sum are two.
-        outputs: numbers that it computes.
-        weights: its trained numbers, whatever the number of images.
+        outputs: computed numbers.
+        weights: trained numbers, whatever the number of images.
     """
 
     flops: int
@@ -78,7 +78,7 @@ class ResNet(Settings):
         return self.width * 2 ** (STAGES - 1) * EXPANSION[self.block]
 
     def work(self, channels: int, side: int) -> Work:
-        """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
+        """Cost of a forward pass of an image, without BatchNorm, ReLU and pooling."""
         kernel = 7 if self.stem == "imagenet" else 3
         side = _ceil(side, 1 if self.stem == "cifar" else 2)
         terms = [convolution(channels, self.width, kernel, side)]
@@ -137,7 +137,7 @@ class Conv4(Settings):
         return self.widths[-1]
 
     def work(self, channels: int, side: int) -> Work:
-        """What a forward pass of an image takes, without BatchNorm, ReLU and pooling."""
+        """Cost of a forward pass of an image, without BatchNorm, ReLU and pooling."""
         sides = (side // 2**block for block in range(STAGES))
         terms = [
             convolution(before, after, 3, side)

@@ -82,7 +82,7 @@ class Chain(nn.Sequential):
 
 
 def keeps_apart(network: nn.Module) -> bool:
-    """Whether each BatchNorm of a network is in a module that heeds `apart`, as all networks here are."""
+    """Tells if each BatchNorm of a network is in a module that heeds `apart`, as in all networks here."""
     heeding = {
         id(layer)
         for module in network.modules()
@@ -168,8 +168,8 @@ def _recomputed(
 
 @contextmanager
 def _again(network: nn.Module, batches: int, arithmetic: AbstractContextManager[Any]) -> Iterator[None]:
-    """For a second forward pass, in the same arithmetic and with BatchNorm of as many parts: running
-    statistics, which the first has updated, stay as they are, and copies are updated."""
+    """Prepares a second forward pass, in the same arithmetic and with BatchNorm of as many parts: running
+    statistics, which the first pass has updated, stay as they are, and copies are updated."""
     buffers = [
         (module, name, buffer)
         for module in network.modules()
@@ -192,7 +192,7 @@ def _drawn(convolution: nn.Conv2d) -> nn.Conv2d:
 
 
 class _Nothing(nn.Module):
-    """In place of a shortcut: zero."""
+    """Zero, in place of a shortcut."""
 
     def forward(self, x: Tensor) -> Float[Tensor, ""]:
         return x.new_zeros(())

@@ -109,7 +109,7 @@ compiled_rows = _kept(error_model="numpy", fastmath=REORDERED)
 Outputs must not share memory with inputs, or the loop will not be vectorised.
 """
 inlined_rows = njit(error_model="numpy", fastmath=REORDERED, forceinline=True)
-"""The same, for a function that other compiled functions call."""
+"""Compiles a function with `REORDERED` sums that other compiled functions call."""
 
 
 def frozen(dispatcher: Dispatcher) -> str:

@@ -62,7 +62,7 @@ def resolve(name: str) -> Objective:
 
 
 def _is_loss_of_two_views(candidate: object) -> bool:
-    """Whether this is a function from this package whose only required arguments are z1 and z2."""
+    """Tells if an object is a function of this package whose only required arguments are z1 and z2."""
     if not inspect.isfunction(candidate) or not candidate.__module__.startswith(f"{__name__}."):
         return False
     arguments = inspect.signature(candidate).parameters.values()

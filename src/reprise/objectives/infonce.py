@@ -118,7 +118,7 @@ def _squares(z: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _longer(half_square: Tensor, limit: float) -> Tensor:
-    """Which of `_squares` are those of a squared length above a limit."""
+    """Tells which of `_squares` belong to a squared length above a limit."""
     return half_square < -0.5 * LOG2_E * limit
 
 

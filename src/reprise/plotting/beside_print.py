@@ -47,7 +47,7 @@ class Row(NamedTuple):
 
     @property
     def has_both(self) -> bool:
-        """Whether there is a printed number and one of networks that learned."""
+        """Tells if there is a printed number, and one of networks that learned, both finite."""
         return self.ours is not None and self.learned and bool(np.isfinite([self.printed, *self.ours]).all())
 
 

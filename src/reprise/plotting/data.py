@@ -29,16 +29,16 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.transforms import Transform
 
 COLUMNS = ("panel", "series", "x", "y", "low", "high", "x_low", "x_high", "row", "column", "value", "text")
-"""Of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x. The last four are a
-cell's: where it stands, the number of its colour, and what is written in it."""
+"""Columns of the table. `low` and `high` bound an interval of y, `x_low` and `x_high` one of x. The last four
+are a cell's: its row and column, the number of its colour, and the text in it."""
 PLACE = ("left", "top", "width", "height")
-"""The columns that say where a mark is: its middle from the top left corner of the drawing, and its size, in
-points; empty for a mark beyond its panel's edge."""
+"""Columns of a mark's place: its middle from the top left corner of the drawing, and its size, in points;
+empty for a mark beyond its panel's edge."""
 EMPTY = dict.fromkeys(COLUMNS + PLACE, "")
 ALWAYS = {"panel", "series", "left", "top"}
 """The columns that a table has even if they are empty."""
 NOTHING = ("None", "none", "", " ", None)
-"""How matplotlib names a line style or a marker that draws nothing."""
+"""Matplotlib's names of a line style or a marker that draws nothing."""
 COLORBAR = "<colorbar>"
 """The label of a colour bar's axes."""
 
@@ -99,7 +99,7 @@ def _color(color: Any) -> str:
 
 
 def _looks(artist: Any) -> Iterator[tuple[str, ...]]:
-    """What an artist looks like: a line's colour, style and marker; the colour of what is filled."""
+    """The looks of an artist: a line's colour, style and marker, and the colour of a filled shape."""
     if isinstance(artist, Line2D):
         line, marker = artist.get_linestyle(), artist.get_marker()
         yield _color(artist.get_color()), str(line), str(marker)
@@ -114,7 +114,7 @@ def _looks(artist: Any) -> Iterator[tuple[str, ...]]:
 
 
 def _labels_of_looks(figure: Any) -> dict[tuple[str, ...], str]:
-    """What has a look, by the labels of the figure's artists and its legends; without those of two labels."""
+    """The label of each look in a figure's artists and legends; looks with two labels are left out."""
     labelled = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
     for legend in [*figure.legends, *filter(None, (axes.get_legend() for axes in figure.axes))]:
         labelled += zip(legend.legend_handles, (text.get_text() for text in legend.get_texts()), strict=True)
@@ -126,8 +126,8 @@ def _labels_of_looks(figure: Any) -> dict[tuple[str, ...], str]:
 
 
 def _namer(axis: Axis) -> Callable[[float], str]:
-    """How an axis writes a value: by the word of the tick there, or the number that its ticks would have
-    there, and else as it is."""
+    """Returns the function by which an axis writes a value: as the word of the tick there, or as the number
+    that a tick there would have, and else as it is."""
     locator, formatter = axis.get_major_locator(), axis.get_major_formatter()
     worded = ticker.FixedFormatter | ticker.FuncFormatter | category.StrCategoryFormatter
     if not isinstance(locator, ticker.FixedLocator | category.StrCategoryLocator) or not isinstance(
@@ -193,7 +193,7 @@ BOUNDS = {"x": ("x_low", "x_high"), "y": ("low", "high")}
 
 @dataclass
 class _Panel:
-    """What one panel shows.
+    """The contents of one panel.
 
     Attributes:
         labels: by look (`_labels_of_looks`).
@@ -238,7 +238,7 @@ class _Panel:
         return self._written()
 
     def _series(self, artist: Any) -> str:
-        """An artist's own label, or that of what looks the same."""
+        """An artist's own label, or the label of an artist that looks the same."""
         found = (self.labels[look] for look in _looks(artist) if look in self.labels)
         return _own(artist.get_label()) or next(found, "")
 
@@ -252,14 +252,14 @@ class _Panel:
         return self.axes.transData.transform(corners).ravel().tolist()
 
     def _is_data(self, artist: Line2D | Rectangle) -> Sequence[bool]:
-        """Whether an artist's x, and its y, are in the data's coordinates."""
+        """Tells if an artist's x, and if its y, is in the data's coordinates."""
         transform = artist.get_transform()
         contains = getattr(transform, "contains_branch_separately", None)
         if contains is None:  # so spelt before Matplotlib 3.11
             contains = transform.contains_branch_seperately
         return contains(self.axes.transData)
 
-    # What is drawn.
+    # Marks.
 
     def _line(self, line: Line2D, name: str) -> bool:
         """Adds a line's points, or it as a whole if it crosses the panel and has a name. Does nothing and
@@ -444,7 +444,7 @@ class _Panel:
             yield row
 
     def _places(self) -> Iterator[dict[str, str]]:
-        """Where each mark is, or what a clip leaves of it, in points; empty if that is beyond its panel."""
+        """The `PLACE` of each mark, or of what a clip leaves of it, in points; empty beyond its panel."""
         figure: Any = self.axes.get_figure(root=True)
         start, end = self.axes.bbox.get_points()
         boxes = np.sort(np.array([mark.box for mark in self.marks]).reshape(-1, 2, 2), axis=1)
@@ -470,7 +470,7 @@ def _boxes(transform: Transform, points: np.ndarray) -> list[list[float]]:
 
 
 def _straight(points: np.ndarray, along: str) -> tuple[float, list[float]]:
-    """Where a line along an axis lies on the other one, and its ends from low to high."""
+    """The position of a line along an axis on the other axis, and its ends from low to high."""
     axis = "xy".index(along)
     return float(points[0, 1 - axis]), [float(points[:, axis].min()), float(points[:, axis].max())]
 

@@ -25,13 +25,13 @@ class OtherLoss(NamedTuple):
     color: np.ndarray
 
     def shades(self, n: int) -> np.ndarray:
-        """n shades of its colour, dark to light. Shape [n, 4]."""
+        """n shades of the loss's colour, dark to light. Shape [n, 4]."""
         white = np.linspace(0.0, 0.6, n)[:, None]
         return (1 - white) * self.color + white
 
 
 def with_other_losses(tables: Tables, params: TakesLosses) -> dict[str, pd.DataFrame]:
-    """The published rows and those of the losses that `params.objective` names."""
+    """The rows of the published loss and of the losses that `params.objective` names."""
     return {name: table[table["setting"].isin([BASE, *params.objective])] for name, table in tables.items()}
 
 

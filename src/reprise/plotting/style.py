@@ -57,7 +57,7 @@ SHARE: Range = (0.0, 1.0)
 PERCENT: Range = (0.0, 100.0)
 COSINE: Range = (-1.0, 1.0)
 MARKS = {"reproduced": "✓", "contradicted": "✗", "depends": "◐", "inconclusive": "?", "not run": "–"}
-"""What stands for a verdict in a figure."""
+"""Symbol of each verdict in a figure."""
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (1, 1)))
 
 
@@ -123,7 +123,7 @@ def whiskers(
 def _intervals(
     table: pd.DataFrame, x: str, y: str, *, log: bool, within: Range
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of each x, in order: the x, the mean of y over seeds, and the bounds of its 95 % interval."""
+    """Each x, in order, with the mean of y over seeds and the bounds of its 95 % interval."""
     rows = table[table[x].notna() & (table[y] > 0 if log else table[y].notna())]
     if rows.empty:
         raise RepriseError(f"nothing to draw: column '{y}' holds no {'positive ' if log else ''}number")

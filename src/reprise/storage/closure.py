@@ -104,7 +104,7 @@ def _without_collection() -> Iterator[None]:
 
 
 class Foreign(NamedTuple):
-    """What a computation depends on through a file outside the package.
+    """Dependencies of a computation through a file outside the package.
 
     Attributes:
         symbols: the package's symbols that the file and its local modules use.
@@ -302,7 +302,7 @@ def _follow(symbol: Symbol, *attributes: str) -> Iterator[Symbol]:
 
 
 class _Contents(NamedTuple):
-    """What some statements hold.
+    """The contents of some statements.
 
     Attributes:
         chains: each name with the attributes accessed on it: `a.b(c).d` gives [a, b] and [c].

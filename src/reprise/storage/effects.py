@@ -19,7 +19,7 @@ BUILTIN = {
     "range", "repr", "reversed", "round", "set", "slice", "sorted", "staticmethod", "str", "sum", "super",
     "tuple", "type", "zip",
 }  # fmt: skip
-"""The same of functions that Python has without an import."""
+"""Built-in functions that change nothing but what they are called on."""
 TABLES = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)
 
 
@@ -37,8 +37,8 @@ def effects(tree: ast.Module, packages: Collection[str]) -> list[ast.AST]:
 
 
 def run_at_import(statements: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements with those in them that run when the module is imported; not those for type checking, or
-    for a module that is run as a program."""
+    """Statements, and the statements in them, that run when the module is imported; without those for type
+    checking, or for a module that is run as a program."""
     for statement in statements:
         yield statement
         if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -128,7 +128,7 @@ class _Effects:
         return root.id not in {*BUILTIN, *self._values} and root.id in dir(builtins)
 
     def _acts(self, name: str) -> bool:
-        """Whether a function of the module calls what may have an effect, or sets an attribute."""
+        """Tells if a function of the module calls what may have an effect, or sets an attribute."""
         function = self._own[name]
         if name in self._looked_into or not isinstance(function, ast.FunctionDef):
             return False
@@ -143,7 +143,7 @@ class _Effects:
             self._looked_into.pop()
 
     def _is_own(self, target: ast.expr) -> bool:
-        """Whether setting it defines names of the module, or changes a table of it, and does nothing else."""
+        """Tells if setting a target only defines names of the module, or changes a table of the module."""
         if isinstance(target, (ast.Tuple, ast.List)):
             return all(map(self._is_own, target.elts))
         if isinstance(target, ast.Starred):
@@ -163,5 +163,5 @@ class _Effects:
 
 
 def _is_never(test: ast.expr) -> bool:
-    """Whether a condition holds for type checking, or in a program, but never in an import."""
+    """Tells if a condition holds for type checking, or in a program, but never in an import."""
     return ast.unparse(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")

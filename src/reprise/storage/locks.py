@@ -76,7 +76,7 @@ def _flock(handle: IO[str], mode: int) -> None:
 
 
 def _is_open(file: Path, handle: IO[str]) -> bool:
-    """Whether the path still refers to the open file."""
+    """Tells if the path still refers to the open file."""
     try:
         return os.path.samestat(file.stat(), os.fstat(handle.fileno()))
     except FileNotFoundError:

@@ -64,7 +64,7 @@ def read(file: Path) -> dict[str, Any]:
 
 
 def _names_files_inside(sums: Any) -> bool:
-    """Whether the SHA-256 sums of a record are of files in its own folder."""
+    """Tells if the SHA-256 sums of a record are of files in its own folder."""
     return isinstance(sums, dict) and not any(
         ".." in Path(name).parts or Path(name).is_absolute() or "\0" in name for name in sums
     )

@@ -44,7 +44,7 @@ DRAFT, READY, DONE = ".draft-", ".ready", ".done"
 ASKER: ContextVar[str] = ContextVar("asker", default="")
 """The run that currently asks for cache entries, described in one line."""
 WAITS: ContextVar[bool] = ContextVar("waits", default=True)
-"""Whether who asks for an entry that another process makes waits for it."""
+"""True if an asker waits for an entry that another process makes."""
 
 
 # The cache.
@@ -57,7 +57,7 @@ class MadeElsewhere(BaseException):
 
 @dataclass
 class _Spent:
-    """What the entries took, and are called, that were asked for while another one was made."""
+    """The times and the names of the entries that were asked for while another one was made."""
 
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -65,7 +65,7 @@ class _Spent:
 
 
 SPENT: ContextVar[_Spent | None] = ContextVar("spent", default=None)
-"""Of the entry that is being made now."""
+"""Times and names of the entries that the entry being made now has asked for."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Entry:
 
     @property
     def used(self) -> float:
-        """When it was last asked for, in seconds since 1970; 0 for an entry without a lock file."""
+        """The time of the last request, in seconds since 1970; 0 for an entry without a lock file."""
         with suppress(FileNotFoundError):
             return self.lock.stat().st_mtime
         return 0.0
@@ -108,7 +108,7 @@ class Entry:
 
     @property
     def record(self) -> dict[str, Any]:
-        """How the entry was made; empty if it is unfinished or damaged."""
+        """The record of how the entry was made; empty if the entry is unfinished or damaged."""
         with suppress(ValueError):
             return records.read(self.folder / CACHE_RECORD)
         return {}
@@ -188,7 +188,7 @@ def cpu_seconds() -> float:
 
 
 def _is_intact(entry: Entry) -> bool:
-    """Whether the entry exists and is intact; reports damage on stderr."""
+    """Tells if the entry exists and is intact; reports damage on stderr."""
     if not entry.folder.is_dir():
         return False
     try:

@@ -1,4 +1,4 @@
-"""What raw pixels tell about the classes: a representation is evidence only if it tells more."""
+"""Baselines of raw pixels: a representation is evidence only if it tells more about the classes."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ DRAFT = 4
 Pixels = Float[Tensor, "sample pixels"]
 Labels = Int[Tensor, " sample"]
 Classifier = Callable[[Pixels, Labels, Pixels, Labels], float]
-"""From training samples, their labels, test samples and theirs to an accuracy."""
+"""Function from training samples and labels, and test samples and labels, to an accuracy."""
 
 
 class Candidate(NamedTuple):

@@ -1,4 +1,4 @@
-"""What training a network and probing it take, computed from the spec. Imports no torch, because a run's plan
+"""Costs of training and probing a network, computed from the spec. Imports no torch, because a run's plan
 calls this."""
 
 from reprise.contract.experiment import Resources
@@ -14,7 +14,7 @@ CPU_PIXELS = 25e6
 GPU = "A100"
 """The GPU whose speed and memory are assumed."""
 GPU_FLOPS = {"float32": 15e12, "bfloat16": 50e12}
-"""Operations a second of that GPU when it trains a ResNet; float32 is TensorFloat-32, which
+"""Operations a second of an A100 that trains a ResNet; float32 is TensorFloat-32, which
 convolutions have. Assumed, not measured."""
 GPU_MEMORY = 70e9
 """Bytes of a GPU's memory that a batch may take; the rest of an A100's 80 GB is for weights and libraries."""
@@ -29,12 +29,12 @@ FILES_PER_SECOND = 170
 PASSES = 3
 """A backward pass takes twice the operations of a forward pass."""
 WEIGHT_BYTES = 12
-"""On disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
+"""Bytes on disk for each weight: the network, a teacher, and the optimiser's state while it trains."""
 PIXEL_FITS = 2.2
 """Linear probes of raw pixels that `training.baselines` fits: six of a quarter of the epochs on four fifths
 of the images, and one in full."""
 PIXEL_IMAGES, PIXEL_SIDE = 50_000, 32
-"""Images of a split for them, and an image's pixels a side, at most."""
+"""Images of a split for the probes of raw pixels, and an image's pixels a side, at most."""
 PROCESS_MB = 1200
 """Memory of a process that has imported torch and compiled its loops."""
 
@@ -42,7 +42,7 @@ PROCESS_MB = 1200
 def resources(
     spec: Spec, source: Source, probe: Probe, *, device: str = "cpu", probes: int = 1, probe_views: int = 0
 ) -> Resources:
-    """What a network's task needs: its training, then features of all images, and linear probes on them.
+    """The resources of a network's task: training, then features of all images, and linear probes on them.
 
     Args:
         probes: number of linear probes.
@@ -77,7 +77,7 @@ def resources(
 
 
 def pixel_resources(source: Source, probe: Probe, *, device: str = "cpu") -> Resources:
-    """What `baselines.pixel_baselines` needs."""
+    """The resources of `baselines.pixel_baselines`."""
     data_set = DATA_SETS[source.name]
     train, test = (min(data_set.counts[split], PIXEL_IMAGES) for split in (source.split, "test"))
     pixels = data_set.channels * min(data_set.side, PIXEL_SIDE) ** 2

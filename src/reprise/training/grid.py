@@ -110,7 +110,7 @@ def tasks(nets: Iterable[Net], references: Iterable[Pixels | Supervised] = ()) -
 
 
 def needs(params: ImageTraining, task: Task) -> Resources:
-    """What a task needs."""
+    """The resources of a task."""
     match task:
         case Pixels(labels):
             return costs.pixel_resources(labels, params.probe, device=params.device)

@@ -1,4 +1,4 @@
-"""What a trained network follows from besides its spec and its data: code, and versions of libraries.
+"""Identity of a trained network besides its spec and its data: code, and versions of libraries.
 Imports no torch, because a run's plan asks which networks of the cache count."""
 
 from collections.abc import Iterator

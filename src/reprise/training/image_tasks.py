@@ -1,4 +1,4 @@
-"""What the tasks of an experiment do with a network: it is trained, or read from the cache, and observed."""
+"""Tasks of an experiment on a network, which is trained, or read from the cache, and observed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -29,7 +29,7 @@ Features = Float[Tensor, "sample features"]
 
 
 class Network(NamedTuple):
-    """What an experiment observes of a network.
+    """A network as an experiment observes it.
 
     Attributes:
         student: in evaluation mode.

@@ -61,7 +61,7 @@ class Named(OfEmbeddings):
 
     @property
     def hyperparameters(self) -> dict[str, Any]:
-        """None: it has its own defaults."""
+        """No hyperparameters: a loss given by name has its own defaults."""
         return {}
 
     def loss(self) -> "Loss":

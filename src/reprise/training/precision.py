@@ -36,7 +36,7 @@ def arithmetic(device: str, precision: torch.dtype) -> AbstractContextManager[An
 
 @cache
 def multiplies_bfloat16() -> bool:
-    """Whether this processor has instructions for bfloat16 that PyTorch's convolutions use."""
+    """Tells if this processor has instructions for bfloat16 that PyTorch's convolutions use."""
     return torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 

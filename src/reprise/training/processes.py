@@ -21,7 +21,8 @@ from reprise.errors import RepriseError
 T = TypeVar("T")
 
 PATIENCE = timedelta(hours=2)
-"""For which processes wait for the first, which alone asks for files' sizes and tests the online probe."""
+"""Time for which processes wait for the first, which alone asks for files' sizes and tests the online
+probe."""
 
 
 @contextmanager
