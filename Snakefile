@@ -12,7 +12,7 @@
 
 from snakemake.utils import min_version
 
-min_version("9.0")
+min_version("9.12")
 
 
 include: "workflow/rules/common.smk"

@@ -70,3 +70,12 @@ def test_each_action_of_ci_is_a_commit():
         used = [step["uses"] for step in steps if "uses" in step]
         assert used
         assert [name for name in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", name)] == []
+
+
+def test_the_snakefile_asks_for_the_version_that_is_promised():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (promised,) = (
+        each for each in extras["optional-dependencies"]["workflow"] if each.startswith("snakemake")
+    )
+    asked = re.search(r'min_version\("(.+)"\)', (ROOT / "Snakefile").read_text(encoding="utf-8"))
+    assert promised == f"snakemake>={asked[1]}"

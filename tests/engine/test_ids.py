@@ -126,6 +126,9 @@ def test_several_papers_are_words_or_joined_by_commas_each_once_and_each_checked
     assert ids.papers("tian2023,jing2022") == ids.papers("Tian 2023, jing2022", "tian2023") == both
     assert [paper.key for paper in registry.chosen(both)] == both
     assert ids.papers("") == ids.papers() == []
+    for commas in (",", " , "):
+        with pytest.raises(RepriseError, match=r"names no paper; there are: esser2024, "):
+            ids.papers(commas)
     assert [paper.key for paper in registry.chosen([])] == list(registry.papers())
     with pytest.raises(RepriseError, match=r"^unknown paper 'jing2021'; did you mean jing2022"):
         ids.papers("tian2023,jing2021")

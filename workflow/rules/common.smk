@@ -19,6 +19,11 @@ if not find_spec("reprise"):
     raise WorkflowError(
         "Reprise runs in a clone, in its own environment: make environment && source .venv/bin/activate"
     )
+LOGGED = "workflow/scripts/logged"
+if not os.path.isfile(LOGGED):
+    raise WorkflowError(
+        f"{os.getcwd()} is not the clone; run Snakemake in the folder that holds {LOGGED}"
+    )
 
 # Searches for garbage among the modules that are imported here take a fifth of a plan.
 gc.disable()
@@ -240,9 +245,6 @@ def expected_minutes(estimates, cores):
 # activated.
 BIN = shlex.quote(os.path.dirname(sys.executable))
 shell.prefix("set -euo pipefail; export PATH={BIN}:$PATH; ")
-
-LOGGED = "workflow/scripts/logged"
-
 
 # The number of shares of each run's tasks, by rule name. A profile sets how long a share should take, and --set-scatter
 # the number of shares of a run.

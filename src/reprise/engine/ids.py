@@ -86,10 +86,13 @@ def papers(*written: str) -> list[str]:
     """The keys of the papers that ids name, each once; `jing2022,tian2023` names two.
 
     Raises:
-        RepriseError: as `find` does.
+        RepriseError: as `find` does, and if there are commas alone, as from variables that are empty.
     """
-    each = filter(None, (id.strip() for several in written for id in several.split(",")))
-    return list(dict.fromkeys(find(id, "paper").id for id in each))
+    each = [id.strip() for several in written for id in several.split(",")]
+    named = list(filter(None, each))
+    if not named and any(written):
+        raise RepriseError(f"'{' '.join(written)}' names no paper; there are: {', '.join(registry.papers())}")
+    return list(dict.fromkeys(find(id, "paper").id for id in named))
 
 
 def spelled(written: str) -> str:
