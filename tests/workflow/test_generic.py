@@ -39,7 +39,8 @@ class Cluster:
         """Snakemake, in a session of its own."""
         return subprocess.Popen(
             (sys.executable, "-m", "snakemake", *ARGUMENTS), cwd=self.root, env=self.environment,
-            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
 
     def cancel(self, job):
