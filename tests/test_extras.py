@@ -31,7 +31,7 @@ LINE = "needs the package {}, of the extra `{}`: pip install 'reprise-ssl[{}]'"
 
 
 def without(script, folder):
-    """What a script prints, on both streams."""
+    """The output of a script, on both streams."""
     done = subprocess.run(
         [sys.executable, "-c", ABSENT + script], cwd=folder, capture_output=True, text=True, check=False
     )

@@ -42,11 +42,13 @@ class NotInstalledError(RepriseError):
         Args:
             package: one of `EXTRAS`.
         """
-        extra = EXTRAS[package]
-        # pip takes Reprise as it is installed, also from a path, and adds what the extra names.
-        super().__init__(
-            f"needs the package {package}, of the extra `{extra}`: pip install 'reprise-ssl[{extra}]'"
-        )
+        super().__init__(f"needs the package {package}, of the extra `{EXTRAS[package]}`: {install(package)}")
+
+
+def install(package: str) -> str:
+    """The command that installs a package of `EXTRAS`. pip takes Reprise as it is installed, also from a
+    path, and adds what the extra names."""
+    return f"pip install 'reprise-ssl[{EXTRAS[package]}]'"
 
 
 def unknown(what: str, name: str, known: Iterable[str], rest: str) -> RepriseError:

@@ -43,7 +43,7 @@ def changed(value, path, new):
 
 
 def refusal(id, overrides):
-    """What `load_tier` says against the overrides of an experiment; empty if it takes them."""
+    """The message by which `load_tier` refuses an experiment's overrides; empty if it takes them."""
     try:
         tiers.with_overrides(registry.experiment(id).params, overrides, "here")
     except RepriseError as error:

@@ -1,4 +1,4 @@
-"""What the catalogue of Snakemake workflows and `snakemake --lint` find."""
+"""The repository as the catalogue of Snakemake workflows and `snakemake --lint` see it."""
 
 import re
 
@@ -12,7 +12,7 @@ NAMED = set(re.findall(r"^- \*(.+?)\*: ", DAG, re.MULTILINE))
 
 
 def test_the_catalogue_finds_what_it_asks_for():
-    """As its generate-catalog.py and its README say."""
+    """The catalogue's generate-catalog.py and its README name these."""
     readme = (ROOT / "README.md").read_text().lower()
     assert "snakemake" in readme
     assert "workflow" in readme

@@ -84,7 +84,7 @@ def try_loss(name: str) -> Seen:
         RepriseError: if it is no loss, ends Python, or depends on what no result's key can cover, such as an
             environment variable.
     """
-    importlib.import_module(OBJECTIVES)  # before a fork, which then need not
+    importlib.import_module(OBJECTIVES)  # before a fork, which inherits it
     ours, theirs = context().Pipe(duplex=False)
     trial = context().Process(target=_try, args=(name, theirs), daemon=True)
     trial.start()

@@ -1,4 +1,4 @@
-"""Processes beside this one: how many there should be, and how they start."""
+"""Number and start of processes beside this one."""
 
 import os
 import sys
@@ -7,8 +7,8 @@ from multiprocessing.context import ForkContext, SpawnContext
 
 
 def context() -> ForkContext | SpawnContext:
-    """Returns what starts processes: on Linux as forks, which have at once what this process has imported;
-    libraries of macOS do not survive a fork."""
+    """The context that starts processes: on Linux as forks, which have at once what this process has
+    imported; elsewhere anew, because libraries of macOS do not survive a fork."""
     return get_context("fork") if sys.platform == "linux" else get_context("spawn")
 
 
@@ -18,7 +18,7 @@ def can_fork() -> bool:
 
 
 def cores() -> int:
-    """Returns how many cores this process may use; where the system does not say, how many there are."""
+    """Number of cores that this process may use, or of all cores where the system does not tell."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

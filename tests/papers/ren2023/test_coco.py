@@ -92,7 +92,9 @@ def test_a_missing_file_of_annotations_or_folder_of_images_is_named_and_all_at_o
 
 def test_the_missing_package_is_named(root, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(RepriseError, match=r'the package pycocotools: pip install -e ".\[multimodal\]"'):
+    with pytest.raises(
+        RepriseError, match=r"the package pycocotools: pip install 'reprise-ssl\[multimodal\]'"
+    ):
         coco.load(root, "val")
 
 

@@ -75,7 +75,7 @@ class Captioned(NamedTuple):
 
 def missing(root: Path, splits: Iterable[str]) -> list[str]:
     """Describes each file or package that `load` needs and cannot find."""
-    problems = extras.missing("pycocotools", "multimodal")
+    problems = extras.missing("pycocotools")
     with files_named("coco"):
         for split in splits:
             if not (root / f"{split}2014").is_dir():

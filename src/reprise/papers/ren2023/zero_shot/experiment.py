@@ -95,7 +95,7 @@ def check(params: Params) -> None:
         raise RepriseError(
             "ren2023/zero_shot lacks "
             + "; ".join(problems)
-            + ". Put them there (docs/cluster.md says where they come from), name other places, or take "
+            + ". Put files there (docs/cluster.md says where they come from), name other places, or take "
             "data_set: scenes with encoders: presence"
         )
 

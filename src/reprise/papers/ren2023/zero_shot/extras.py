@@ -2,12 +2,14 @@
 
 import importlib.util
 
+from reprise.errors import install
 
-def missing(package: str, extra: str) -> list[str]:
+
+def missing(package: str) -> list[str]:
     """A missing package with the command that installs it; empty if the package is installed.
 
     Args:
-        extra: the extra in pyproject.toml that contains it.
+        package: one of `errors.EXTRAS`.
     """
-    installed = importlib.util.find_spec(package) is not None
-    return [] if installed else [f'the package {package}: pip install -e ".[{extra}]"']
+    is_installed = importlib.util.find_spec(package) is not None
+    return [] if is_installed else [f"the package {package}: {install(package)}"]

@@ -66,7 +66,7 @@ def require_published(file: Path) -> None:
 def missing_roberta(folder: Path) -> list[str]:
     """Describes each file or package that `pretrained.Roberta` needs, if it is missing or that of another
     model."""
-    problems = extras.missing("transformers", "multimodal")
+    problems = extras.missing("transformers")
     config, weights = folder / CONFIG, weight_files(folder)
     lacks_config = _missing(config, f"of {ROBERTA}")
     problems += lacks_config
