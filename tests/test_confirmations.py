@@ -1,6 +1,7 @@
 """What strangers have confirmed is what their seeds say, and a fault in it is one line."""
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -86,6 +87,7 @@ def test_the_command_says_what_was_confirmed_and_where_it_lies(sent, capsys, mon
     out = capsys.readouterr().out
     first = frozen.first_seed(ID, 2, "mine")
     assert f"{ID}: attempt 2, seeds from {first}, 3 claims, judged at 0.625 %\n" in out
+    assert re.search(r"\nabout \d+ minutes on \d+ cores\n", out)
     assert f"{KEY}/fig1/turned: reversed: reproduced as frozen, contradicted now\n" in out
     assert "1 of 3 verdicts confirmed; 2 came out otherwise, " in out
     assert out.endswith(

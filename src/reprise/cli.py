@@ -647,6 +647,8 @@ def _confirm(options: argparse.Namespace) -> None:
     for id, reason in confirm.left_out(root, attempted).items():
         print(f"left out: {id}: {reason}", flush=True)
     print(f"recorded in {root / frozen.LEDGER}, whatever comes of it", flush=True)
+    cores = processes.cores()
+    print(f"about {confirm.minutes(root, attempted, cores):.0f} minutes on {cores} cores", flush=True)
     confirm.run(root, attempted)
     folder = confirmation.write(root, attempted)
     outcomes = confirm.outcomes(root, attempted)

@@ -55,7 +55,7 @@ def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
     }
     _, provenance = page.split('<section class="view" id="provenance">')
     assert provenance.index("mine &amp; yours") < provenance.index("<caption>Runs</caption>")
-    assert "1 confirmed, 1 fell back" in provenance
+    assert f"1 fell back (<code>{KEY}/fig1/lucky</code>), 1 confirmed" in provenance
     assert "never ended" in provenance
     assert "</b> <small>confirmed in attempt 1 of 2</small>" in page
     table = pd.read_csv(toy.tier.results / "claims.csv").set_index("claim")
@@ -64,6 +64,11 @@ def test_marks_stand_beside_verdicts_and_attempts_come_first(toy):
     pages = {name: text.decode() for name, text in results.pages(report(toy), toy.root).items()}
     assert "| 2 | never | 0.00625 | 2 | never ended |" in pages["README.md"]
     assert "(fell back in attempt 1 of 2)<br>" in pages[f"{KEY}.md"]
+    for text in (page, pages["README.md"]):
+        first = text.index("What did not come out again on fresh seeds")
+        assert first < text.index("What the verdicts stand on" if text is page else "What the abstracts and")
+    (line,) = (line for line in pages["README.md"].splitlines() if "; fell back in attempt 1 of 2; [" in line)
+    assert f"`{KEY}/fig1/lucky`" in line
 
 
 def test_a_mark_names_the_frozen_verdict_beside_another(toy):

@@ -15,7 +15,7 @@ from reprise.errors import RepriseError
 from reprise.evidence.claim import Claim
 from reprise.evidence.estimates import ALPHA
 from reprise.evidence.verdicts import ONE_WAY
-from reprise.ledger import frozen, jobs
+from reprise.ledger import frozen, jobs, plan
 from reprise.ledger.frozen import Attempted, FrozenExperiment
 
 
@@ -111,6 +111,12 @@ def to_confirm(root: Path, id: str, entry: FrozenExperiment) -> FrozenExperiment
         decided = {}
     same = frozen.unchanged(tier.experiment(id), decided) if decided else {}
     return entry.model_copy(update={"claims": same})
+
+
+def minutes(root: Path, attempted: Sequence[Attempted], cores: int) -> float:
+    """The minutes that recorded attempts still take on so many cores of this machine."""
+    runs = [in_attempt(tiers.load_tier(each.tier, root), each) for each in attempted]
+    return plan.minutes(plan.estimates(runs), cores, 0)
 
 
 def run(root: Path, attempted: list[Attempted]) -> None:

@@ -39,11 +39,12 @@ BLOCKS = 100_000
 FIRST_BLOCK = 100
 """The first block for attempts, beyond all rounds."""
 MARKS = {
-    "confirmed": "frozen, and the same on fresh seeds",
-    "fell back": "frozen, and on fresh seeds neither the same nor the opposite",
     "reversed": "frozen, and the opposite on fresh seeds",
+    "fell back": "frozen, and on fresh seeds neither the same nor the opposite",
+    "confirmed": "frozen, and the same on fresh seeds",
 }
-"""Marks of a frozen verdict from the attempts on it, with their meanings."""
+"""Marks of a frozen verdict from the attempts on it, with their meanings, in the order in which pages show
+them."""
 EDITED = "edited"
 """Word in place of the verdict on a claim that is judged otherwise since the attempt was recorded."""
 

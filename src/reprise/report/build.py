@@ -91,8 +91,8 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
 
 
 def attempts(tier: Tier) -> list[Attempt]:
-    """The attempts in a tier, in the order of the ledger."""
-    return [
+    """The attempts in a tier, in the order of the ledger, but those that confirmed all of their claims last."""
+    attempts = [
         Attempt(
             **{
                 name: getattr(each, name)
@@ -104,6 +104,7 @@ def attempts(tier: Tier) -> list[Attempt]:
         )
         for each, found in frozen.of_tier(tier)
     ]
+    return sorted(attempts, key=lambda each: each.marks is not None and not each.marks.keys() - {"confirmed"})
 
 
 def counts(claims: pd.DataFrame) -> list[Count]:

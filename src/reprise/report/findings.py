@@ -9,6 +9,7 @@ from reprise.engine import inputs, registry
 from reprise.engine.coverage import coverage
 from reprise.engine.registry import Paper as Registered
 from reprise.evidence.verdicts import STANDINGS, standing
+from reprise.ledger.frozen import MARKS
 from reprise.report.schema import Claim, Findings, Paper, Printed
 from reprise.report.wording import DATA_SETS, NOT_SEEN
 
@@ -185,3 +186,10 @@ def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[s
     for experiment in needing:
         names |= dict.fromkeys(inputs.published_data_sets(experiment.params) if experiment else ())
     return len(needing), [DATA_SETS.get(name, name) for name in names]
+
+
+def unconfirmed(claims: Iterable[Claim]) -> list[Claim]:
+    """The claims whose frozen verdicts no attempt on fresh seeds confirmed, or one reversed; those first."""
+    every = list(claims)
+    words = [word for word in MARKS if word != "confirmed"]
+    return [claim for word in words for claim in every if f"{word} in attempt" in claim.mark]

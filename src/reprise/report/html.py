@@ -45,6 +45,7 @@ from reprise.report import (
 )
 from reprise.report.build import build
 from reprise.report.claims import marked
+from reprise.report.findings import unconfirmed
 from reprise.report.pictures import thumbnail
 from reprise.report.schema import Claim, Figure, Part, Report
 from reprise.report.vector import Vector, is_heat_map, values, vector
@@ -241,6 +242,7 @@ def environment(**more: Any) -> jinja2.Environment:
         "groups": contents.groups,
         "lead": contents.lead,
         "redrawn": contents.redrawn,
+        "unconfirmed": unconfirmed,
     }
     made.tests["in_paper"] = is_in_paper
     return made
