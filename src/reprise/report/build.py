@@ -91,7 +91,7 @@ def build(tier: Tier, claims: pd.DataFrame, others: Sequence[tuple[Recorded, Map
 
 
 def attempts(tier: Tier) -> list[Attempt]:
-    """The attempts in a tier, in the order of the ledger, but those that confirmed all of their claims last."""
+    """A tier's attempts in the order of the ledger, but those that confirmed all of their claims last."""
     attempts = [
         Attempt(
             **{
