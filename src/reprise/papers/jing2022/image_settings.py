@@ -57,7 +57,7 @@ class Training(ImageTraining):
         WarmupCosine(warmup=0.1, final=1e-3), "10 of 100 epochs of warm-up, then a cosine"
     )
     batch: int = from_code(4096, "total over all GPUs", ge=2)
-    epochs: float = stated(100.0, "Section 3", gt=0)
+    epochs: float = stated(100.0, "Section 3", gt=0, le=100_000)
     precision: Literal["float32", "bfloat16"] = unstated("bfloat16", "mixed precision; float32 is slower")
     probe_views: int = from_code(
         100,
