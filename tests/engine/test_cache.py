@@ -19,7 +19,7 @@ OTHER = "jing2022/colour_short_cut"
 
 
 def keep(tier, asker, key, kind="models"):
-    """An entry, after this one has asked for it."""
+    """An entry, made for an asker."""
 
     def make(folder):
         disk.write(folder / "model", b"weights" * 100_000)
@@ -35,7 +35,7 @@ def tier(checkout):
 
 @pytest.fixture
 def now(tier):
-    """Who asks with the code and settings of now."""
+    """The asker with the present code and settings."""
     return cache.asker(tier.experiment(ID))
 
 

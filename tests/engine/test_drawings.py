@@ -172,7 +172,7 @@ def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypa
 
 @pytest.mark.parametrize("renamed", range(6))
 def test_a_drawing_killed_between_its_files_is_seen_to_be_unfinished(tier, monkeypatch, renamed, reseal):
-    """Of four files and their record, the first have their new names, and the others do not."""
+    """The kill comes when the first `renamed` of four files and their record have their new names."""
     before = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     reseal(tier)
     left = renamed

@@ -22,7 +22,7 @@ ID = "jing2022/layer_alignment"
 
 
 def test_the_data_sets_of_an_experiment_are_those_that_its_check_looks_for(monkeypatch):
-    """Of every experiment, with its published settings; a stand-in has no files."""
+    """Every experiment is asked with its published settings; a stand-in has no files."""
     looked = set()
     monkeypatch.setattr(DataSet, "check", lambda self, root: looked.add(self.name))
     for data_set in catalogue.DATA_SETS.values():

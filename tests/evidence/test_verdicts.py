@@ -692,7 +692,7 @@ def test_a_measure_is_evaluated_once_a_setting():
 
 
 def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
-    """Of n differences with a deviation s, the interval at 0.98 is 0.98 ± t s / √n, beyond 1."""
+    """At 0.98 the interval of n differences with a deviation s is 0.98 ± t s / √n, beyond 1."""
     differences = np.array([-0.06, 0.01, 0.05, 0.09, 0.16])
     found = tables(np.full(5, 0.98), reference=0.98 - differences)
     claim, without_range = x_is(m.above, y, range=m.SHARE), x_is(m.above, y)

@@ -1,4 +1,4 @@
-"""What a tier has cost, by benchmark files as jobs write them."""
+"""The cost of a tier, by benchmark files as jobs write them."""
 
 import os
 

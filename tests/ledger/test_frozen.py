@@ -320,7 +320,7 @@ def test_one_that_was_killed_before_it_was_written_is_not_run_again(toy, monkeyp
 
 
 def test_seeds_that_were_looked_at_are_refused(toy):
-    """Whether they were developed on or drawn by an attempt."""
+    """Seeds on which claims were developed count as looked at."""
     toy.params = Params(first_seed=frozen.first_seed(ID, 1, "mine"))
     toy.develop()
     with pytest.raises(RepriseError, match="which this phrase gives, have been looked at; choose another"):
