@@ -99,8 +99,7 @@ def test_the_length_of_an_embedding_does_not_count():
 
 
 def test_identical_orthogonal_and_opposite_embeddings():
-    """Of N equal embeddings all similarities are 1/τ: the loss is log N; of N orthogonal ones it is
-    log(1 + (N - 1) exp(-1/τ))."""
+    """The loss is log N for N equal embeddings, and log(1 + (N - 1) exp(-1/τ)) for N orthogonal ones."""
     same = torch.ones(1, 5, 3, dtype=torch.float64)
     assert infonce_cosine(same, same).item() == pytest.approx(math.log(5))
     assert quadratic_cosine(same, same).item() == pytest.approx((1 - 6 / 5) / 0.1)

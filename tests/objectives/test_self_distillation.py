@@ -40,7 +40,7 @@ def test_dino_is_lightlys_of_two_views_with_its_centre(views):
 
 
 def test_the_centre_forgets_at_its_momentum():
-    """Of a teacher that always says 1, the centre after n steps is 1 - m^n."""
+    """The centre of a teacher that always says 1 is 1 - m^n after n steps."""
     centre = torch.zeros(3)
     for _ in range(5):
         centre = update_centre(centre, torch.ones(4, 3), momentum=0.8)
