@@ -1,4 +1,4 @@
-"""How the tests read a figure back, and what papers declare of their figures."""
+"""Helpers that read a figure back, and the papers' declarations of their figures."""
 
 import tomllib
 import warnings

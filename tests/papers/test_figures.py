@@ -1,4 +1,4 @@
-"""What all figures have in common; without numbers, drawing one is an error.
+"""Properties that all figures have in common; without numbers, drawing one is an error.
 
 Each paper's own tests read its figures back, number by number.
 """
@@ -90,7 +90,7 @@ def test_every_panel_is_labelled_and_holds_finite_data(id, smoke):
 
 @EACH
 def test_what_is_drawn_lies_inside_the_axes(id, smoke):
-    """Of every line a part is in view, and of each panel's points most are."""
+    """A part of every line is in view, and most of each panel's points are."""
     panels, _, _ = drawn(id, smoke)
     for panel in panels:
         (x0, x1), (y0, y1) = sorted(panel.get_xlim()), sorted(panel.get_ylim())
@@ -212,7 +212,7 @@ def without_numbers(table):
 
 @EACH
 def test_other_tables_other_settings_and_the_users_own_style_change_nothing(id, smoke):
-    """One drawing of what it may depend on, in a strange style."""
+    """A figure is drawn once more from the declared tables and published rows alone, in a strange style."""
     tables, params = smoke[registry.artifact(id).experiment]
     needed = {name: tables[name][tables[name]["setting"] == BASE] for name in registry.artifact(id).reads}
     with mpl.rc_context({"font.size": 30, "axes.prop_cycle": mpl.cycler(color=["red"])}):

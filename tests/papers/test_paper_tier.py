@@ -152,9 +152,9 @@ CHANGED = {
     "jitter", "hue", "batch",
     "optimiser.learning_rate",
 }  # fmt: skip
-"""What differs there from the published settings; the last two in jing2022 alone."""
+"""Settings in which the gpu tier departs from the published ones; the last two in jing2022 alone."""
 H200 = 139 * 2**30
-"""Bytes of its memory."""
+"""Memory of an H200, in bytes."""
 
 
 def gpu_specs(id):

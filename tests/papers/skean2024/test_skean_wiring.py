@@ -370,7 +370,7 @@ def test_other_test_images_and_labels_change_the_tests_alone(id, root, tmp_path,
 
 @EACH_ON_IMAGES
 def test_probes_are_those_of_the_training_images_tested_on_the_test_images(id, root):
-    """Of one network: its own representations, by the linear probe itself."""
+    """One network's own representations are probed by the linear probe itself."""
     params, table = on_images(id), trained(id, root)["probes"]
     row = table.query("seed == 0").iloc[-1]
     steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps

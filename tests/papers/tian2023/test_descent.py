@@ -242,7 +242,7 @@ def test_a_process_that_compiles_gives_the_same_bytes_as_one_that_loads(tmp_path
 
 
 def test_an_edit_of_a_compiled_function_makes_results_stale(tmp_path):
-    """Of one that only compiled functions call, in a copy of the package."""
+    """Compiled functions alone call the edited function, in a copy of the package."""
     shutil.copytree(
         Path(reprise.__file__).parent, tmp_path / "reprise", ignore=shutil.ignore_patterns("__pycache__")
     )

@@ -19,7 +19,7 @@ def threads():
 
 
 def test_the_plain_network_has_the_same_loss_and_gradient():
-    """That of the variant in which the gradient flows through both statistics, as in torch's BatchNorm."""
+    """The gradient flows through both statistics, as in torch's BatchNorm."""
     net = bench.PlainNetwork(3).double()
     minibatch = next(iter(next(minibatches(bench._pool(range(1)), range(1), 16))))
     plain = bench.plain_loss(*(net(x) for x in one_hot(minibatch.row[0].long(), bench.TOKENS).double()))

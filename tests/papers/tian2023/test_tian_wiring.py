@@ -38,7 +38,7 @@ NET = {
         "weight_decay": 0.1, "temperature": 0.3,
     }.items()
 }  # fmt: skip
-"""What the net and its data depend on, whatever the arm."""
+"""Settings on which the net and its data depend, whatever the arm."""
 FIXED = ("objective", "tokens", "fields", "over_parameterisation", "candidates")
 TRAINED = dict.fromkeys(("filters", "statistics", "patterns"), "arm != 'untrained'")
 CROPPED = dict.fromkeys(TRAINED, "arm == 'cropped'")
