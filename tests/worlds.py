@@ -104,7 +104,7 @@ TRIED = (3, 5, 10, 20)
 
 @dataclass(frozen=True)
 class Rates:
-    """How often a world's sentence comes out wrong where it is only just false, or true, and how often an
+    """Rates at which a world's sentence comes out wrong where it is only just false, or true, and at which an
     effect of 2 is found."""
 
     false_reproduced: float
@@ -113,7 +113,7 @@ class Rates:
 
 
 def centre(draw: Draw, seeds: int) -> float:
-    """What is estimated: the mean below eight seeds, from then on the median of averages of two runs."""
+    """The estimand: the mean below eight seeds, from then on the median of averages of two runs."""
     first, second = np.random.default_rng(1).spawn(2)
     pairs = draw(first, 10**6), draw(second, 10**6)
     return float(pairs[0].mean() if seeds < MIN_RANKED else np.median((pairs[0] + pairs[1]) / 2))
@@ -130,7 +130,7 @@ def of_shape(draw: Draw, seeds: int, worlds: int) -> Rates:
 
 
 def rates(worlds: int = 4000) -> list[tuple[str, ...]]:
-    """How often a verdict is wrong: a row a shape; in a cell, a number for each number of seeds."""
+    """Error rates and power, in %: a row a shape; in a cell, a number for each number of seeds."""
     found = {name: [vars(of_shape(draw, seeds, worlds)) for seeds in TRIED] for name, draw in SHAPES.items()}
     return [
         (name, *(", ".join(f"{100 * each[error]:.1f}" for each in by_seeds) for error in by_seeds[0]))

@@ -189,7 +189,7 @@ def _other_numbers(value: ast.expr) -> Iterator[tuple[str, Callable[[], object]]
 
 @dataclass
 class Outcome:
-    """Of edits, each run with the machine code of the unedited constant on disk.
+    """Counts of edits, each run with the machine code of the unedited constant on disk.
 
     Attributes:
         bytes, code: how many edits gave other bytes; the same bytes by other machine code.
