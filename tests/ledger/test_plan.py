@@ -259,7 +259,7 @@ def test_the_speed_test_takes_about_a_second_and_says_the_same_twice():
 
 
 SMALLEST = 10.0
-"""Seconds of an experiment up to which no estimate is asked of it: starting a process takes some."""
+"""Seconds of an experiment up to which its estimate is not judged: starting a process takes some."""
 
 
 def test_estimates_of_the_recorded_run_are_true_within_a_half():

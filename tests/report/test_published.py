@@ -46,7 +46,8 @@ def paper(*numbers, **fields):
 
 @pytest.mark.parametrize(("seeds", "repetitions"), [(5, 1), (20, 3)])
 def test_a_prediction_interval_holds_95_percent_of_further_means(seeds, repetitions):
-    """Of normal runs it is exact, however few there are: 4,000 worlds are within 4 standard errors."""
+    """For normal runs the interval is exact, however few there are: 4,000 worlds are within 4 standard
+    errors."""
     draws, worlds = np.random.default_rng(0), 4000
     held = 0
     for _ in range(worlds):

@@ -1,4 +1,4 @@
-"""What training a network takes: operations as PyTorch counts them, and limits."""
+"""Costs of training a network: operations as PyTorch counts them, and limits."""
 
 import pytest
 import torch

@@ -338,7 +338,8 @@ def test_a_divergence_is_kept_like_any_result(tmp_path, never):
 
 
 def test_too_few_cores_for_a_gpu_are_told_once_a_run(tmp_path, capsys):
-    """Those that this process may use; not for images in memory, nor where the CPU trains."""
+    """The cores are those that this process may use; nothing is said for images in memory, nor where the CPU
+    trains."""
     (tmp_path / "class").mkdir()
     Image.new("RGB", (8, 8)).save(tmp_path / "class" / "a.png")
     in_files = DATA._replace(images=Folder(tmp_path, 8))

@@ -59,7 +59,7 @@ COMMANDS = (
     "python docs/tiers.py",
     *(f"python tests/golden/update.py {id}" for id in GOLDEN),
 )
-"""What the page has its reader run."""
+"""Commands that the page has its reader run."""
 
 
 def diff_in(section):
@@ -70,7 +70,7 @@ def diff_in(section):
 
 
 def apply(diff, *options, folder=ROOT):
-    """What `git apply` prints."""
+    """Output of `git apply`, which must succeed."""
     command = ["git", "apply", *options, "-"]
     process = subprocess.run(command, input=diff, cwd=folder, text=True, capture_output=True)
     assert process.returncode == 0, f"docs/extending.md: {process.stderr}"
