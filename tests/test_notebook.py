@@ -18,7 +18,7 @@ ID = "jing2022/layer_alignment"
 
 @pytest.fixture
 def tables(checkout, monkeypatch):
-    """Two settings and a user's loss."""
+    """Tables of two settings and a user's loss."""
     settings = ["published", "published", "noise halved", "mine.py:my_loss"]
     table = pd.DataFrame({"seed": [0, 1, 0, 0], "mass": [0.1, 0.2, 0.3, 0.4], "setting": settings})
     tables = {"trajectory": table, "alignment": table[:3]}

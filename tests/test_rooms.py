@@ -26,7 +26,7 @@ COMMANDS = (
 )
 """Rooms that run papers, and are used by none."""
 LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")
-"""For notebooks as well, whichever paper uses them."""
+"""Rooms for notebooks as well, whichever paper uses them."""
 
 
 @pytest.fixture(scope="module")

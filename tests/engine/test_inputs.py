@@ -79,7 +79,7 @@ def test_generated_data_are_no_files_in_the_key():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two images in a folder each."""
+    """A folder with two images in a folder each."""
     return put_images(tmp_path)
 
 

@@ -138,7 +138,7 @@ def test_other_words_keep_the_mark(tried, words):
 
 
 def test_how_a_measure_is_written_does_not_matter(tried):
-    """It is the same function, by another code."""
+    """The function is the same, by another code."""
     before = tried.marks()
     tried.edit_comparison("lucky", measure=lambda tables: tables["t"].set_index("seed")["lucky"])
     assert tried.marks() == before
@@ -198,7 +198,7 @@ OTHER = {"above": "below", "below": "above", "at least": "at most", "at most": "
 
 @pytest.mark.parametrize("id", ["ren2023/dimension", "esser2024/limiting_dynamics", "tian2023/image_filters"])
 def test_an_edit_of_any_cell_of_a_real_claim_is_seen(id):
-    """Also where ideal tables have an error of 0, and where the reference is measured."""
+    """Some ideal tables have an error of 0, and some references are measured."""
     experiment = registry.experiment(id)
 
     def hashes(change):

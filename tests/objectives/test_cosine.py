@@ -77,7 +77,7 @@ def lines(name, batch):
 @pytest.mark.parametrize("batch", [2, 40])
 @pytest.mark.parametrize("name", ["spread", "alike", "opposite"])
 def test_low_temperatures_neither_overflow_nor_lose_digits(name, batch, temperature, dtype):
-    """Against cross-entropy in float64. What is lost of a cosine in rounding, the temperature enlarges."""
+    """The reference is cross-entropy in float64; the temperature enlarges the rounding of a cosine."""
     drawn = [z[1] for z in views(batch, 4)] if name == "spread" else lines(name, batch)
     z1, z2 = (z.detach().to(dtype).requires_grad_() for z in drawn)
     exact = [z.detach().double().requires_grad_() for z in (z1, z2)]

@@ -27,7 +27,7 @@ def test_byol_is_the_squared_distance_at_unit_length(views):
 
 
 def test_dino_is_lightlys_of_two_views_with_its_centre(views):
-    """Over three steps; lightly takes the mean over both orders of the views."""
+    """Three steps are taken; lightly takes the mean over both orders of the views."""
     theirs = DINOLoss(output_dim=5)
     centre = torch.zeros(5, dtype=torch.float64)
     for step in range(3):

@@ -164,7 +164,8 @@ def shaded(panels, axis=1):
 
 
 def at_the_ends(table, columns, low, high):
-    """In a table's columns of these names, the first seed near the low end and the others at the high one."""
+    """A table whose columns of these names have the first seed near the low end and the others at the high
+    one."""
     if "seed" not in table:
         return table
     first = table["seed"] == table["seed"].min()

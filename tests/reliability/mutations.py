@@ -312,7 +312,7 @@ def naming(file: str) -> frozenset[str]:
 
 @dataclass
 class Outcome:
-    """Outcome of many edits, each looked at by each step.
+    """Pairs of an edit and a step, by what the step runs and what becomes of its results.
 
     Attributes:
         run: pairs of an edit and a step that runs the function, or reads the file: stale.

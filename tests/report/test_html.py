@@ -364,7 +364,7 @@ def test_printed_numbers_are_counted_once(page: Page) -> None:
 
 
 def test_each_printed_number_has_a_row_beside_ours(tier: Tier, page: Page) -> None:
-    """One was measured in narrower networks, one waits for a run as published, one is in no claim."""
+    """One number was measured in narrower networks, one waits for a run as published, one is in no claim."""
     shown = {each["artifact"]: each for each in load(tier)["papers"][0]["numbers"]}
     assert {artifact: each["setting"] for artifact, each in shown.items()} == {
         "Table 2": "not run", "Figure 6(a)": "reduced", "Table 9": "not judged",
@@ -408,7 +408,8 @@ def test_what_was_measured_as_published_is_compared_with_print(tier: Tier) -> No
 def test_what_only_a_run_as_published_decides_is_read_off_the_run_that_there_is(
     tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside what that run would take; a claim that the run has nothing of has no number of ours."""
+    """The needs of a published run stand beside it; a claim that the run has nothing of has no number of
+    ours."""
     whole = {"a": contract.Resources(minutes=90, gpus=4), "b": contract.Resources(minutes=600)}
     monkeypatch.setattr(ConfiguredExperiment, "needs", lambda experiment: whole)
     monkeypatch.setattr(published, "load_tier", lambda name, root: tier)

@@ -229,7 +229,7 @@ def test_hours_are_those_that_a_plan_of_the_paper_tier_gives():
 
 @is_published
 def test_every_printed_number_is_published_once_as_it_is_printed():
-    """By the papers' own files, read as text: `0.30` stays `0.30`."""
+    """The papers' own files are read as text: `0.30` stays `0.30`."""
     expected = []
     for key in [each.key for each in registry.in_order()]:
         file = registry.folder(key) / "published.csv"

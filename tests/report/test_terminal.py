@@ -106,7 +106,7 @@ def test_where_snakemake_runs_no_jobs_here_everything_is_seen(snakemake):
 
 
 def test_on_a_terminal_there_is_a_line_of_the_time(snakemake, monkeypatch):
-    """It is gone at the end, and figures stand above it."""
+    """The line is gone at the end, and figures stand above it."""
 
     class Screen(io.StringIO):
         def isatty(self):

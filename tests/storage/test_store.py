@@ -362,7 +362,7 @@ def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new
 @pytest.mark.parametrize("moved", [0, 1, 2, 3])
 @pytest.mark.parametrize("key", [KEY, "another0key"])
 def test_a_reader_may_move_results_into_place_while_the_writer_does(folder, monkeypatch, key, moved):
-    """It comes when `moved` of their files have taken their place, and moves the others."""
+    """The reader comes when `moved` of the files have taken their place, and moves the others."""
     left, replace = [moved], os.replace
 
     def replace_after_the_reader(*names):

@@ -145,7 +145,7 @@ def test_sgd_and_adamw_are_torchs(ours, theirs):
     ],
 )
 def test_of_a_network_in_float32_too_to_the_bit(ours, theirs):
-    """In channels-last layout, with a group whose rate no schedule moves."""
+    """Weights are in channels-last layout, with a group whose rate no schedule moves."""
     learned = []
     for build in (ours.build, theirs):
         torch.manual_seed(0)

@@ -50,7 +50,7 @@ def test_no_test_image_is_a_training_image(name):
 
 
 def test_a_probe_of_images_learns_from_training_images_and_labels():
-    """Over the ways to turn the test labels each image is right once."""
+    """Each image is right once over the ways to turn the test labels."""
     classes, draw = torch.arange(90) % 3, torch.Generator().manual_seed(0)
     images = 40 + 2 * torch.randint(0, 100, (180, 1, 4, 4), generator=draw)
     images[torch.arange(180), :, classes.repeat(2)] += 100

@@ -142,7 +142,8 @@ def where_nearly(before, after):
 
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_runs_are_those_of_their_problem_and_data(outputs):
-    """From the text: no norm, spectral norms, Frobenius norms, or one layer from the same product."""
+    """By the text, a problem has no norm, spectral norms, Frobenius norms, or one layer from the same
+    product."""
     params = TINY["esser2024/constrained_losses"]
     runs = computed("esser2024/constrained_losses")["runs"].query("output_dim == @outputs")
     norms = {"orthogonal": lambda w: torch.linalg.matrix_norm(w, 2), "frobenius": torch.linalg.matrix_norm}

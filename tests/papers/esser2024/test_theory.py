@@ -265,7 +265,7 @@ def test_the_scaled_minimum_against_a_general_optimiser():
 
 
 def test_frobenius_constraints_collapse_where_orthonormal_ones_do_not():
-    """The same C, with two negative eigenvalues."""
+    """C is the same, with two negative eigenvalues."""
     matrix = points.symmetric(rng(), 2, 2)
     start = rng(1).normal(size=(6, 4)), rng(2).normal(size=(6, 2))
     ranks = [

@@ -157,7 +157,7 @@ def short_cut_accuracy(monkeypatch, data):
 
 @pytest.mark.parametrize("experiment", ["spectra", "short cut"])
 def test_a_prediction_depends_on_no_test_label_and_on_no_other_test_image(experiment, monkeypatch):
-    """Over the three ways to turn the labels, each image is right once; and the accuracy of all images is the
+    """Each image is right once over the three ways to turn the labels; and the accuracy of all images is the
     mean of two halves of other classes and brightness."""
     of = accuracy if experiment == "spectra" else lambda data: short_cut_accuracy(monkeypatch, data)
     data = noisy()

@@ -185,7 +185,7 @@ def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian(loss):
 @EACH
 @pytest.mark.parametrize(("share", "stays"), [(0.97, True), (1.03, False)])
 def test_beyond_two_by_the_sharpness_descent_leaves_the_minimum_that_it_came_to(loss, share, stays):
-    """On views of any kind; there may be flatter minima, to which it then goes."""
+    """The views are of any kind; descent may go on to flatter minima."""
     nudge = 1e-4
     for x in (aligned()[0], pictures(noise=0.0), pictures(noise=0.2)):
         at = problem.reduced(x, 0.01 * np.random.default_rng(4).normal(size=(2, 2, x.shape[-1])))

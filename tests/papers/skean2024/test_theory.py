@@ -207,13 +207,13 @@ def test_the_first_reading_is_the_loss_that_is_trained():
 
 
 def test_the_pseudocode_as_printed_cannot_run():
-    """Its names aside: `torch.norm` knows no `ord`."""
+    """`torch.norm` knows no `ord`, even if names are made one."""
     with pytest.raises(TypeError, match="ord"):
         torch.norm(torch.eye(2), ord="fro")
 
 
 def test_the_pseudocode_line_by_line():
-    """As Appendix A prints it, with its names made one and `ord` made `p`."""
+    """The code is Appendix A's, with its names made one and `ord` made `p`."""
     z_a, z_b = views(3, 7, 4)
     d = z_a.shape[1]
     n_a, n_b = z_a - z_a.mean(0), z_b - z_b.mean(0)

@@ -9,7 +9,8 @@ from reprise.papers.tian2023.sequences import Arm
 
 @pytest.mark.parametrize("pooled", [False, True])
 def test_statistics_are_those_that_torch_takes_of_the_samples(pooled):
-    """One field; the output is the units. Pooled, those of both views in one batch; gradients included."""
+    """One field's units are the output. Pooled statistics are those of both views in one batch; gradients
+    agree, too."""
     draw = torch.Generator().manual_seed(0)
     table = torch.randn(1, 1, 1, 4, 3, generator=draw, dtype=torch.float64, requires_grad=True)
     token = torch.randint(4, (1, 2, 16, 1), generator=draw)

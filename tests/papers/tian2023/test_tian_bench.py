@@ -46,5 +46,6 @@ def test_a_loop_is_a_number_of_units_beside_the_plain_loop_and_the_floor(monkeyp
 
 
 def test_operations_of_the_paper():
-    """By hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50, twice."""
+    """Operations by hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50,
+    twice."""
     assert bench.flops(25) == 3 * 2 * 10 * 40 * 25 * 50 + 2 * 2 * 128 * 128 * 50
