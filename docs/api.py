@@ -21,7 +21,7 @@ PACKAGES = {
     objectives: 'Losses are differentiable. Those of `(z1, z2)` are also found by name: `resolve("vicreg")`.',
 }
 SOURCE = re.compile(r" \([^()]*\b20\d\d\b[^()]*\)")
-"""Citation of a function's source, in the function's summary."""
+"""Pattern of a source's citation in a function's summary."""
 
 
 def page() -> str:

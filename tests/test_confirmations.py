@@ -1,4 +1,4 @@
-"""Confirmations by strangers say what their seeds say, and each fault in one is a line."""
+"""Confirmations by strangers say what their seeds say, and each fault is told in a line."""
 
 import json
 import re

@@ -32,7 +32,7 @@ def load(package):
 
 
 def put(process, **values):
-    """Makes values in a process, which keeps them for later ones."""
+    """Makes values in a process, which keeps them for later processes."""
     for name, value in values.items():
         assert process.value(name, lambda value=value: value) == value
     process.write()

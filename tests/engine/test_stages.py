@@ -203,7 +203,7 @@ def test_processes_that_save_verdicts_at_once_take_turns(tier):
 
 
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
-    """Each of 150 bits spread over the file is flipped: no verdict is shown, but the remedy."""
+    """Each of 150 bits spread over the file is flipped in turn; the remedy is shown, and no verdict."""
     claims = verdicts(tier).judged()
     verdicts(tier).save(claims, verdicts(tier).evidence())
     file = tier.results / KEY / "claims.parquet"

@@ -689,7 +689,7 @@ def test_a_measure_is_evaluated_once_a_setting():
     assert sorted(seen) == ["batch = 64", "published"]
 
 
-# What is shown of a score that is compared seed by seed.
+# Scores that are compared seed by seed.
 
 
 def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():

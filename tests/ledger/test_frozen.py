@@ -41,7 +41,7 @@ def tried(toy):
     return toy
 
 
-# What attempts say.
+# Verdicts of attempts.
 
 
 def test_luck_falls_back_and_truth_is_confirmed(tried):
@@ -373,7 +373,7 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-# How often chance confirms.
+# Confirmation by chance.
 
 
 def draws(truth, seeds, random, first=0):

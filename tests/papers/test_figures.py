@@ -36,7 +36,7 @@ FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind 
 EACH = pytest.mark.parametrize("id", FIGURES)
 
 
-# What all figures have in common.
+# Properties that all figures have in common.
 
 
 def test_papers_declare_figures_that_there_are_and_agree_on_ranges():
@@ -255,7 +255,7 @@ def test_nor_is_one_series_left_out_in_silence(id, table, rows, damage, smoke):
         draw(id, {**tables, table: rest}, params)
 
 
-# The line and band that most of them are made of.
+# The line and band that most figures are made of.
 
 
 def test_a_band_says_what_is_missing():

@@ -504,8 +504,8 @@ def load(file: Path) -> dict[str, list[Edited]]:
 
 
 def everything() -> dict[str, list[Edited]]:
-    """Functions and data files that each step of the smoke tier uses: experiments, drawings, papers' verdicts
-    and the report."""
+    """Functions and data files that each step of the smoke tier uses; the steps are experiments, drawings,
+    papers' verdicts and the report."""
     ran: dict[str, list[Edited]] = {}
     with tempfile.TemporaryDirectory() as root:
         tier = replace(load_tier("smoke", ROOT), root=Path(root))

@@ -224,7 +224,7 @@ def test_hours_are_those_that_a_plan_of_the_paper_tier_gives():
         assert cost["longest_job_hours"] < cost["gpu_hours"] <= whole_run * (1 + 1e-9)
 
 
-# What is published.
+# Publication.
 
 
 @is_published

@@ -73,7 +73,7 @@ def contrastive(anchor, positive, negative):
     return sum(a @ (n - p) for a, p, n in zip(anchor, positive, negative, strict=True)) / len(anchor)
 
 
-# Which random numbers reach which rows.
+# Rows that random numbers reach.
 
 EVERY = dict.fromkeys(("ends", "trajectory", "outputs"), "")
 OF_FIGURE_1 = {"trajectory": "", "runs": "", "penalised": ""}

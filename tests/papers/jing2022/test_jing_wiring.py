@@ -44,7 +44,7 @@ def computed(id):
     return registry.experiment(id).compute()(params(id), Context())
 
 
-# Which random numbers reach which rows.
+# Rows that random numbers reach.
 
 PROGRAMS = 'views == "authors\' case_1.py"'
 FROM_START = {"trajectory": "", "alignment": "", "singular_values": "", "theorem3": ""}

@@ -88,8 +88,7 @@ HOLDING = {
 }
 CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experiment(id).claims}
 SEEDS, MORE_SEEDS = 4, 10
-"""Numbers of seeds: of most cells; of ReLU and linear filters in cells that are judged alone, and of Table
-1."""
+"""Seeds of most cells; of ReLU and linear filters in cells that are judged alone, and of Table 1."""
 
 
 def changed(tables, query, column="chi_plus", by=0.0):
@@ -387,7 +386,7 @@ def test_figure_11_shows_the_printed_scores_at_their_places():
     assert shown == {(10, *place): score for place, score in expected.items()}
 
 
-# What is computed.
+# Computation.
 
 
 def test_matching_scores_are_complete():
@@ -560,7 +559,7 @@ def test_progress_never_goes_back(id, checkout):
     assert seen[-1][0] == seen[-1][1]
 
 
-# What the paper says of its own table.
+# The paper's sentences about its own table.
 
 
 @pytest.fixture
