@@ -21,7 +21,7 @@ PACKAGES = {
     objectives: 'Losses are differentiable. Those of `(z1, z2)` are also found by name: `resolve("vicreg")`.',
 }
 SOURCE = re.compile(r" \([^()]*\b20\d\d\b[^()]*\)")
-"""Where a function is from, in its summary."""
+"""Pattern of a source's citation in a function's summary."""
 
 
 def page() -> str:
@@ -43,7 +43,7 @@ def _package(package: ModuleType) -> Iterator[str]:
 
 
 def _arguments(function: Callable[..., Any]) -> str:
-    """The names of the arguments that it must have."""
+    """Names of a function's required arguments."""
     given = inspect.signature(function).parameters.values()
     return ", ".join(each.name for each in given if each.default is each.empty)
 

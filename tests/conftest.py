@@ -1,4 +1,4 @@
-"""What several rooms' tests share."""
+"""Fixtures and hooks that the tests of several rooms share."""
 
 import gc
 import os
@@ -28,7 +28,7 @@ LONGEST = (
     "test_a_second_clone_on_one_core_makes_the_same_bytes_as_the_first_on_two",
 )
 KEPT = ROOT / ".pytest_cache" / "tables"
-"""What `kept` has computed, from one test run to the next: ID/DIGEST OF PARAMETERS/KEY.pickle."""
+"""Tables that `kept` has computed, from one test run to the next: ID/DIGEST OF PARAMETERS/KEY.pickle."""
 
 
 def pytest_configure():

@@ -26,7 +26,7 @@ from reprise.storage import store
 KEY, ID = "toy2030", "toy2030/worlds"
 NAME = "mini"
 UNIT = "matching score"
-"""Of which an effect of .05 is worth a name."""
+"""A unit in which an effect of .05 is worth a name."""
 NOISE = 0.1
 
 
@@ -104,7 +104,7 @@ class Toy:
         return {KEY: paper}
 
     def value(self, name, make):
-        """As of `memo.Memo`, for as long as the claims are the same."""
+        """The value, kept as by `memo.Memo` for as long as the claims are the same."""
         if not self.kept or self.kept[0] is not self.claims:
             self.kept = [self.claims, make()]
         return self.kept[1]
@@ -153,7 +153,7 @@ class Toy:
         return frozen.record(self.root, phrase, frozen.load_lock(self.root).experiments, "c0ffee", key)
 
     def marks(self):
-        """Of the claims, by the last part of their ids, in words."""
+        """Marks of the claims in words, by the last part of the claims' ids."""
         return {
             id.rpartition("/")[2]: mark.beside(mark.verdict) for id, mark in frozen.marks(self.tier).items()
         }

@@ -1,4 +1,4 @@
-"""What strangers have confirmed is what their seeds say, and a fault in it is one line."""
+"""Confirmations by strangers say what their seeds say, and each fault is told in a line."""
 
 import json
 import re
@@ -229,7 +229,7 @@ def test_claims_edited_before_an_attempt_ends_are_left_out(tmp_path, monkeypatch
 
 
 def test_a_confirmation_counts_where_the_ledger_has_others(sent):
-    """Of two that were sent at once, the ledger can hold one: the claims' hashes are in the lock."""
+    """The ledger can hold one of two confirmations sent at once: the claims' hashes are in the lock."""
     folder, toy = sent
     (toy.root / frozen.LEDGER).unlink()
     lock = toy.root / frozen.LOCK

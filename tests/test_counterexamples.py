@@ -26,7 +26,7 @@ def test_what_the_page_prints_is_what_the_command_prints():
 
 
 def test_every_false_statement_has_a_counterexample():
-    """Of papers whose claims say where they are written; the others follow."""
+    """The false statements are those of claims that declare a substantive misprint."""
     shown = {line.partition(": ")[0] for line in run().stdout.splitlines()}
     false = {
         id

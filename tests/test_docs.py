@@ -97,7 +97,7 @@ def words(text):
 
 
 def test_the_table_of_rounds_is_that_which_worlds_writes():
-    """A row is made anew; there is one for each sentence."""
+    """One row is made anew; there is one for each sentence."""
     rows = cells("rounds")
     assert len(rows) == len(worlds.IN_ROUNDS)
     made = worlds.row_in_rounds(worlds.Effects("universal", "2", (2.0,)))
@@ -105,7 +105,7 @@ def test_the_table_of_rounds_is_that_which_worlds_writes():
 
 
 def test_the_table_of_chances_is_that_which_worlds_writes():
-    """Those of three seeds are made anew in one world; there is a row for each world."""
+    """The chances of three seeds are made anew in one world; there is a row for each world."""
     rows = {name: columns for name, *columns in cells("chance")}
     assert list(rows) == list(worlds.WORLDS | worlds.SMALL)
     assert [column.split(", ")[0] for column in rows["normal"]] == worlds.chances("normal", 3)

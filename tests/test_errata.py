@@ -21,7 +21,7 @@ def paper(request):
 
 
 def grounds(claim):
-    """The grounds of its verdict, were it judged at paper scale."""
+    """Grounds of a claim's verdict, were it judged at paper scale."""
     (row,) = judge_all([claim], None, None).to_dict("records")
     return ground({**row, "verdict": "contradicted", "scale": "paper"})
 
@@ -64,6 +64,6 @@ def test_a_formula_is_printed_and_corrected_or_neither(paper):
 
 
 def test_theory_that_was_derived_again_is_restated():
-    """Of all of ren2023's our text has lost the formulas."""
+    """Our text has lost all formulas of ren2023's theory."""
     theory = registry.experiment("ren2023/theory").claims
     assert {grounds(claim) for claim in theory} == {"restated by us"}

@@ -24,7 +24,8 @@ forkserver.start(os.environ["PATH"])
 print(os.environ["REPRISE_FORKSERVER"], flush=True)
 sys.stdin.read()
 """
-"""What Snakemake's main process does; it ends with its standard input."""
+"""Program of a process that starts the server as Snakemake's main process does, and ends with its standard
+input."""
 PATIENCE = 60.0
 SOON = 4.0
 """Seconds, fewer than the server waits for a request."""

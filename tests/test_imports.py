@@ -1,4 +1,4 @@
-"""What a process does not import, because nothing there needs it and it takes a second or more."""
+"""Imports that a process does without, because nothing there needs them and each takes a second or more."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""How the command line starts: Ctrl-C ends it with one line and the exit code 130, whenever it comes, and no
+"""Start of the command line: Ctrl-C ends it with one line and the exit code 130, whenever it comes, and no
 locale stops it."""
 
 import os
@@ -66,7 +66,7 @@ def main():
 
 
 def end(process):
-    """Its exit code, and what it has printed since."""
+    """A process's exit code, and what it has printed since."""
     printed, said = process.communicate(timeout=60)
     return process.returncode, printed, said
 
@@ -84,7 +84,7 @@ def test_a_library_that_cannot_pass_the_exception_on_does_not_keep_it(command):
 
 
 def test_an_import_cannot_swallow_it(tmp_path):
-    """As a bare `except` around an optional import would."""
+    """A bare `except` around an optional import would swallow the exception."""
     (tmp_path / "pandas.py").write_text(
         "import signal\nprint('ready', flush=True)\n"
         "try:\n    signal.pause()\nexcept BaseException:\n    pass\n"
@@ -100,7 +100,7 @@ def test_an_import_cannot_swallow_it(tmp_path):
 
 
 def test_a_process_that_ignores_it_goes_on_ignoring_it():
-    """As `nohup` and a shell's background jobs ask for."""
+    """`nohup` and a shell's background jobs make a process ignore Ctrl-C."""
     program = f"{START}module.main = lambda: int(signal.getsignal(signal.SIGINT) is signal.SIG_IGN)\n"
     ignoring = subprocess.run(
         [sys.executable, "-c", f"{program}sys.exit(start.main())"],
@@ -144,7 +144,8 @@ DELAYS = [float(text) for text in os.environ.get("DELAYS", "0.1 0.6 1.5 3").spli
 @pytest.mark.slow
 @pytest.mark.parametrize("delay", DELAYS)
 def test_a_run_is_interrupted_at_any_moment(checkout, delay):
-    """Of its imports, of torch's, and of its training; seconds after the interpreter has started."""
+    """Ctrl-C comes during the run's imports, during torch's and during training: seconds after the
+    interpreter has started."""
     (checkout / "configs" / "long.yaml").write_text(
         "tier: long\nexperiments: {jing2022/layer_alignment: {steps: 40000}}\n"
     )

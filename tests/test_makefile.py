@@ -1,4 +1,4 @@
-"""What the Makefile passes to commands, and what it refuses."""
+"""Variables that the Makefile passes to commands, and those that it refuses."""
 
 import os
 import re
@@ -160,7 +160,7 @@ MEETING = {
 
 @pytest.mark.parametrize("failing", [{}, {"pytest": 1}, {"mypy": 3}, {"pytest": 5, "ruff": 1}])
 def test_lint_runs_beside_the_tests_and_what_either_says_is_seen(folder, failing):
-    """With programs that say their names. Lint ends at its first failure, the tests do not."""
+    """The programs say their names. Lint ends at its first failure, the tests do not."""
     programs = environment(folder, *stamps(folder))
     for name in ("pytest", "ruff", "snakefmt", "lint-imports", "mypy"):
         lines = [

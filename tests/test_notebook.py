@@ -1,4 +1,4 @@
-"""What a notebook loads: numbers, of one setting."""
+"""Loading in a notebook: numbers, of one setting."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ ID = "jing2022/layer_alignment"
 
 @pytest.fixture
 def tables(checkout, monkeypatch):
-    """Two settings and a user's loss."""
+    """Tables of two settings and a user's loss."""
     settings = ["published", "published", "noise halved", "mine.py:my_loss"]
     table = pd.DataFrame({"seed": [0, 1, 0, 0], "mass": [0.1, 0.2, 0.3, 0.4], "setting": settings})
     tables = {"trajectory": table, "alignment": table[:3]}
@@ -84,7 +84,7 @@ def test_a_table_of_a_paper_is_in_numbers(checkout, monkeypatch):
 
 
 def test_every_table_of_the_papers_can_be_asked_for(checkout):
-    """Without results the message is how to make them."""
+    """Without results the message says how to make them."""
 
     for artifact in registry.artifacts().values():
         with pytest.raises(RepriseError, match="no finished results here; make them with: reprise run"):

@@ -1,4 +1,4 @@
-"""What is for a log is kept from a person, and a pipe through a log costs no bar."""
+"""Lines for a log are kept from a person, and a pipe through a log costs no bar."""
 
 import fcntl
 import os
@@ -38,7 +38,7 @@ def lead(file):
 
 
 def at_a_terminal(command, **environment):
-    """What a person sees of a command, without colours and the like."""
+    """Output of a command as a person sees it, without colours and the like."""
     ours, theirs = os.openpty()
     process = subprocess.Popen(
         ["bash", "-c", command, "bash", sys.executable, WORK],

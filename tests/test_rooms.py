@@ -26,7 +26,7 @@ COMMANDS = (
 )
 """Rooms that run papers, and are used by none."""
 LIBRARY = ("reprise.diagnostics", "reprise.datasets.contact_sheet")
-"""For notebooks as well, whichever paper uses them."""
+"""Rooms for notebooks as well, whichever paper uses them."""
 
 
 @pytest.fixture(scope="module")
@@ -68,13 +68,13 @@ def literals(tree):
 
 
 def names_a_paper(text):
-    """Whether a text is the key of a paper, or holds the id of something in it."""
+    """Tells if a text is the key of a paper, or holds the id of something in it."""
     keys = "|".join(key for key, paper in registry.papers().items() if not paper.is_ours)
     return re.search(rf"^({keys})$|\b({keys})/\w", text) is not None
 
 
 def test_no_shared_room_names_a_paper_its_experiments_figures_or_claims():
-    """A program sees no more: that a string is a column of one paper's tables, it cannot know."""
+    """A program sees no more: it cannot know that a string is a column of one paper's tables."""
     files = [file for file in SOURCE.rglob("*.py") if "papers" not in file.relative_to(SOURCE).parts]
     named = [
         f"{file.relative_to(SOURCE)}:{line}: {text}"
@@ -93,7 +93,7 @@ def test_a_string_that_names_a_paper_is_seen(text):
 
 
 def test_no_function_looks_an_experiment_in_a_tier_up_by_its_id():
-    """But for those that a user calls with an id."""
+    """Functions that a user calls with an id are excepted."""
     by_id = {
         f"{file.relative_to(SOURCE)}: {node.name}"
         for room in ("engine", "ledger", "report", "annex")

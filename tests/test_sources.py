@@ -56,7 +56,7 @@ CODE = "from reprise.errors import INTERRUPTED; print(INTERRUPTED)"
 )
 @pytest.mark.parametrize("first", ["reprise", "python"])
 def test_a_module_is_the_one_that_its_file_holds(package, first, options, environment):
-    """Whether the package or Python itself, as pip does, compiled it first."""
+    """The module was first compiled by the package or, as pip does, by Python itself."""
     file = package / "errors.py"
     if first == "python":
         compile_all = ["-m", "compileall", "-q", str(package)]

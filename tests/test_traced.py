@@ -1,5 +1,5 @@
-"""What runs must be in the hash: an edit of any code of the package that a step of the smoke tier runs must
-change the hash by which the step's results count as fresh.
+"""Code that runs must be in the hash: an edit of any code of the package that a step of the smoke tier runs
+must change the hash by which the step's results count as fresh.
 
 The hash is that of a closure over syntax trees, which sees no function that is reached by a name put together
 at run time; a tracer does. What numba has compiled shows up in the closure only.
@@ -86,7 +86,7 @@ def test_what_an_experiment_its_drawings_and_its_verdicts_run_is_in_their_hashes
 
 @pytest.mark.slow
 def test_what_the_report_runs_is_in_its_hash(tier):
-    """Of an experiment with a figure, a table and verdicts; the others have not run."""
+    """One experiment with a figure, a table and verdicts has run; the others have not."""
     id = "tian2023/batch_normalization"
     run.run(tier.experiment(id))
     for artifact in registry.experiment(id).artifacts:

@@ -1,4 +1,4 @@
-"""What `reprise new` begins: one test says what is left to write, and all others are green."""
+"""Files begun by `reprise new`: one test says what is left to write, and all others are green."""
 
 import unwritten
 

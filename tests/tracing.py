@@ -1,4 +1,5 @@
-"""What code really runs, seen by Python itself and not by the syntax trees that hashes are made of."""
+"""A tracer of the code that really runs, seen by Python itself and not by the syntax trees that hashes are
+made of."""
 
 import gc
 import importlib
@@ -16,7 +17,7 @@ from reprise.storage import closure
 
 SOURCE = Path(reprise.__file__).parent
 BESIDE = "engine/registry.py"
-"""Finds the functions that a hash is of, and computes nothing itself."""
+"""The file that finds the functions that a hash is of, and computes nothing itself."""
 
 
 class Function(NamedTuple):
@@ -32,7 +33,7 @@ class Function(NamedTuple):
 
 
 class Ran:
-    """What ran: `code` objects of any origin, and the files that were opened."""
+    """Record of a run: `code` objects of any origin, and the files that were opened."""
 
     def __init__(self):
         self.code = set()
@@ -61,7 +62,7 @@ class Ran:
 
 
 _tracing = []
-"""What is traced now, if anything is: a hook for files cannot be taken away."""
+"""Records that are being made: a hook for files cannot be taken away."""
 
 
 def _note_opened(event, arguments):
@@ -71,7 +72,7 @@ def _note_opened(event, arguments):
 
 
 def _is_fingerprint():
-    """Whether every file of the package is read now to see if one was edited, which no step depends on."""
+    """Tells if every file of the package is read now to see if one was edited, which no step depends on."""
     frame = sys._getframe(2)
     while frame and frame.f_code not in (memo.fingerprint.__code__, sources._hash.__code__):
         frame = frame.f_back
@@ -83,7 +84,7 @@ sys.addaudithook(_note_opened)
 
 @contextmanager
 def traced():
-    """What runs and is read meanwhile, in this thread and in those that start meanwhile."""
+    """Records what runs and is read meanwhile, in this thread and in those that start meanwhile."""
     ran = Ran()
     gc.collect()  # or generators that were left unfinished before are closed, and run, meanwhile
 
@@ -103,13 +104,13 @@ def traced():
 
 
 def import_everything():
-    """What a module runs when it is imported is no part of a step."""
+    """Imports every module: code that runs at import is no part of a step."""
     for module in pkgutil.walk_packages(reprise.__path__, "reprise."):
         importlib.import_module(module.name)
 
 
 def forget_results():
-    """What was computed before would not run again."""
+    """Clears the caches of results: what was computed before would not run again."""
     ours = [module for name, module in sys.modules.items() if name.startswith("reprise.")]
     for value in (value for module in ours for value in vars(module).values()):
         if hasattr(value, "cache_clear") and value.__module__ != closure.__name__:

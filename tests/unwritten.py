@@ -1,4 +1,4 @@
-"""What `reprise new` has begun and nobody has written yet: its files say TODO."""
+"""Files that `reprise new` has begun and nobody has written yet: each says TODO."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ from reprise.evidence.judgement import Judgement, judge
 from reprise.evidence.rounds import FIRST, LEVELS, looks
 
 Draw = Callable[[np.random.Generator, int], np.ndarray]
-"""From a generator and a number of seeds to observations with a scale of about 1."""
+"""Function from a generator and a number of seeds to observations with a scale of about 1."""
 UNIT = "1"
 
 
@@ -104,7 +104,7 @@ TRIED = (3, 5, 10, 20)
 
 @dataclass(frozen=True)
 class Rates:
-    """How often a world's sentence comes out wrong where it is only just false, or true, and how often an
+    """Rates at which a world's sentence comes out wrong where it is only just false, or true, and at which an
     effect of 2 is found."""
 
     false_reproduced: float
@@ -113,7 +113,7 @@ class Rates:
 
 
 def centre(draw: Draw, seeds: int) -> float:
-    """What is estimated: the mean below eight seeds, from then on the median of averages of two runs."""
+    """The estimand: the mean below eight seeds, from then on the median of averages of two runs."""
     first, second = np.random.default_rng(1).spawn(2)
     pairs = draw(first, 10**6), draw(second, 10**6)
     return float(pairs[0].mean() if seeds < MIN_RANKED else np.median((pairs[0] + pairs[1]) / 2))
@@ -130,7 +130,7 @@ def of_shape(draw: Draw, seeds: int, worlds: int) -> Rates:
 
 
 def rates(worlds: int = 4000) -> list[tuple[str, ...]]:
-    """How often a verdict is wrong: a row a shape; in a cell, a number for each number of seeds."""
+    """Error rates and power, in %: a row a shape; in a cell, a number for each number of seeds."""
     found = {name: [vars(of_shape(draw, seeds, worlds)) for seeds in TRIED] for name, draw in SHAPES.items()}
     return [
         (name, *(", ".join(f"{100 * each[error]:.1f}" for each in by_seeds) for error in by_seeds[0]))
@@ -176,7 +176,7 @@ IN_ROUNDS = (
 
 
 def in_rounds(about: Effects, worlds: int, seed: int = 0) -> list[tuple[str, int]]:
-    """In worlds with these effects, the verdict, and after how many rounds it was reached."""
+    """The verdict in each world with these effects, and the number of rounds after which it was reached."""
     generator, cells = np.random.default_rng(seed), len(about.effects)
     claim = sentence(about.quantifier, cells)
     found = []
@@ -301,7 +301,8 @@ def calibration(world: World, seeds: int, worlds: int, seed: int = 0) -> Calibra
 
 
 def chances(name: str, seeds: int, worlds: int = 1000) -> list[str]:
-    """In %, stated/came on average: of decided sentences, and of undecided ones; a dash where none is."""
+    """Chances in %, stated/came on average: of decided sentences, and of undecided ones; a dash where none
+    is."""
     found = calibration((WORLDS | SMALL)[name], seeds, worlds)
     pairs = [(found.same, found.came_same), (found.more, found.came_decided)]
     return ["/".join(f"{100 * each.mean():.0f}" for each in pair) if len(pair[0]) else "–" for pair in pairs]
@@ -333,7 +334,7 @@ TABLES: Mapping[str, tuple[Sequence[str], Callable[[], Iterable[tuple[Any, ...]]
         lambda: map(row_of_chances, WORLDS | SMALL),
     ),
 }
-"""By the name of its marks: the columns, and what makes the rows."""
+"""Columns of each table and the function that makes its rows, by the name of its marks."""
 
 
 def line(cells: Iterable[Any]) -> str:

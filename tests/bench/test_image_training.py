@@ -62,7 +62,7 @@ def test_a_loop_is_a_net_and_an_augmentation_beside_its_anchors_and_the_floor(mo
     assert (small.seconds, blurred.seconds) == pytest.approx((0.1, 0.15))  # of 3 steps of 8 images
     assert small.anchors == pytest.approx({"network alone": 0.05, "lightly's example": 0.3})
     assert blurred.anchors == pytest.approx({"network alone": 0.05})
-    # Of two views, thrice the encoder's operations and those of a projector 128-256-128.
+    # Two views take thrice the encoder's operations and those of a projector 128-256-128.
     assert small.floor == pytest.approx(6 * (RESNET10_W16.work(3, 32).flops + 2 * 2 * 128 * 256) / 1e9)
 
 

@@ -17,7 +17,7 @@ from reprise.datasets.recipes import RECIPES, Normalisation, Recipe, Strengths
 ALL = Strengths(
     brightness=0.8, contrast=0.8, saturation=0.8, hue=0.5, grey=0.3, blur=0.6, solarise=0.4, sigma=(0.1, 2.0)
 )
-"""Every operation often, and strongly."""
+"""A recipe with every operation, often and strongly."""
 
 
 def generator(seed=0):
@@ -38,7 +38,7 @@ def numbers(batch, seed=1):
 
 
 def torchvisions_view(image, given, amounts, order, strengths):
-    """One image, one operation after another."""
+    """A view of one image by torchvision, one operation after another."""
     size = image.shape[-1]
     box = crops.random_boxes(given["box"], size, strengths.scale, strengths.ratio).tolist()
     kind = InterpolationMode(strengths.interpolation)
@@ -191,7 +191,7 @@ def test_the_views_depend_on_the_generator_alone():
 
 
 def assert_same_pixels(ours, theirs):
-    """Up to single precision: at a tie a level may be the next one."""
+    """Pixels agree up to single precision: at a tie a level may be the next one."""
     apart = (ours.int() - theirs.int()).abs()
     assert apart.max() <= 1
     assert apart.double().mean() < 1e-3
@@ -206,7 +206,7 @@ def test_blocks_of_a_minibatch_are_its_views(monkeypatch):
 
 
 def test_a_part_of_a_minibatch_has_the_whole_ones_views():
-    """What data-parallel processes rely on."""
+    """Data-parallel processes each make the views of a part of the minibatch."""
     images, views = some(), Views(RECIPES["directclr"])
     draws = views.draw(len(images), generator())
     whole = views.pixels(images, draws)

@@ -45,7 +45,7 @@ def test_the_whole_image_stays_as_it_is():
 
 
 def torchvisions_box(numbers, size, scale, ratio, monkeypatch):
-    """What `RandomResizedCrop` makes of the same uniform numbers."""
+    """The box that `RandomResizedCrop` makes of the same uniform numbers: top, left, height, width."""
     rest, place = iter(numbers[: 2 * TRIES].tolist()), iter(numbers[2 * TRIES :].tolist())
 
     class Drawn:

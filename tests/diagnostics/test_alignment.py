@@ -132,7 +132,8 @@ def test_layers_of_other_widths():
 
 
 def drift_of_balance(rate):
-    """How far W1 W1ᵀ - W2ᵀ W2 moves, relative to how far W1 W1ᵀ does, in a fixed time of descent."""
+    """Drift of W1 W1ᵀ - W2ᵀ W2, relative to that of W1 W1ᵀ, in a fixed time of descent; and the last
+    weights."""
     streams = Streams(range(2), "descent")
     weights = [decaying_spectrum(streams, 4).double() for _ in range(2)]
     x = streams.normal(32, 4).double()
@@ -156,7 +157,7 @@ def drift_of_balance(rate):
 
 
 def test_descent_in_small_steps_conserves_imbalance():
-    """Gradient flow conserves it exactly; descent to first order in the step."""
+    """Gradient flow conserves the imbalance exactly; descent, to first order in the step."""
     (coarse, _), (fine, end) = drift_of_balance(0.02), drift_of_balance(0.005)
     assert fine < 0.01
     assert fine < 0.35 * coarse

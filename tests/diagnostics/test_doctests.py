@@ -23,7 +23,7 @@ NO_EXAMPLE = {
     "reprise.objectives.infonce.exp2_",
     "reprise.objectives.own.own_loss",
 }
-"""What losses are made of, and what needs a user's file."""
+"""Modules and functions without an example: the parts of losses, and a function that needs a user's file."""
 
 
 def public(module):

@@ -24,28 +24,29 @@ def z():
 
 @pytest.fixture(scope="module")
 def eigenvalues(z):
-    """Of the covariance."""
+    """Eigenvalues of the covariance over all views, largest first."""
     flat = z.flatten(0, 1)
     return torch.linalg.svdvals(flat - flat.mean(0)).square() / len(flat)
 
 
 def test_alpha_is_reptrixs(eigenvalues):
-    """Which starts at the 11th eigenvalue."""
+    """reptrix starts at the 11th eigenvalue."""
     assert alpha_req(eigenvalues, first=11, last=100).item() == pytest.approx(1.0114300136778396, rel=1e-9)
 
 
 def test_the_rank_of_entropy_is_reptrixs(eigenvalues):
-    """It takes eigenvalues of the covariance for RankMe, where the paper takes singular values."""
+    """reptrix takes eigenvalues of the covariance for RankMe, where the paper takes singular values."""
     assert rank_of_entropy(eigenvalues).item() == pytest.approx(40.12269157345399, rel=1e-9)
 
 
 def test_rankme_is_stable_pretrainings(z):
-    """With its own constant, a hundred times the paper's."""
+    """stable-pretraining's constant is a hundred times the paper's."""
     singular_values = torch.linalg.svdvals(z.flatten(0, 1))
     assert rank_of_entropy(singular_values, epsilon=1e-5).item() == pytest.approx(100.1328681178582, rel=1e-9)
 
 
 def test_lidar_is_stable_pretrainings(z):
-    """Up to the small constant in its entropy, which it adds before it divides by the sum."""
+    """stable-pretraining adds the small constant in the entropy before it divides by the sum: the values
+    agree up to that."""
     assert lidar(z).item() == pytest.approx(85.81540413522127, rel=1e-4)
     assert lidar(z[:, :2]).item() != pytest.approx(85.81540413522127, rel=1e-2)

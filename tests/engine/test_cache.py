@@ -19,7 +19,7 @@ OTHER = "jing2022/colour_short_cut"
 
 
 def keep(tier, asker, key, kind="models"):
-    """An entry, after this one has asked for it."""
+    """An entry, made for an asker."""
 
     def make(folder):
         disk.write(folder / "model", b"weights" * 100_000)
@@ -35,7 +35,7 @@ def tier(checkout):
 
 @pytest.fixture
 def now(tier):
-    """Who asks with the code and settings of now."""
+    """The asker with the present code and settings."""
     return cache.asker(tier.experiment(ID))
 
 
@@ -172,7 +172,8 @@ with store.cached(Path(sys.argv[1]), "models", "key", "a net", make):
 
 
 def test_a_run_asks_for_what_its_computation_asks_for(tier, monkeypatch):
-    """In its tasks, in shares or not; and when it is finished, its tasks' tables and kept views are gone."""
+    """A run asks in its tasks, in shares or not; once it has finished, its tasks' tables and kept views are
+    gone."""
     id = "tian2023/batch_normalization"
     run.run_share(tier.experiment(id), 1, 2)
     tasks = store.entries(tier.root, store.TASKS)

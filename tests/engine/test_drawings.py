@@ -65,7 +65,7 @@ def remove(name):
 
 
 def forge_name(folder):
-    """The other figure with its record, under this one's name."""
+    """Copies the other figure and its record, under this figure's name."""
     for ending in registry.artifact(FIGURE).endings:
         shutil.copy(folder / f"fig05.{ending}", folder / f"fig04.{ending}")
     text = (folder / ".fig05.json").read_text().replace("fig05", "fig04")
@@ -73,7 +73,7 @@ def forge_name(folder):
 
 
 def seal_name(folder):
-    """The same, sealed again, as somebody with our code could."""
+    """Copies the other figure likewise, and seals the record again, as somebody with our code could."""
     forge_name(folder)
     record = json.loads((folder / ".fig04.json").read_text())
     del record[records.SEAL]
@@ -172,7 +172,7 @@ def test_tables_that_change_while_a_figure_is_drawn_make_it_stale(tier, monkeypa
 
 @pytest.mark.parametrize("renamed", range(6))
 def test_a_drawing_killed_between_its_files_is_seen_to_be_unfinished(tier, monkeypatch, renamed, reseal):
-    """Of four files and their record, the first have their new names, and the others do not."""
+    """The kill comes when the first `renamed` of four files and their record have their new names."""
     before = {file.name: file.read_bytes() for file in folder_of(tier).iterdir()}
     reseal(tier)
     left = renamed

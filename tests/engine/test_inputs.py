@@ -22,7 +22,7 @@ ID = "jing2022/layer_alignment"
 
 
 def test_the_data_sets_of_an_experiment_are_those_that_its_check_looks_for(monkeypatch):
-    """Of every experiment, with its published settings; a stand-in has no files."""
+    """Every experiment is asked with its published settings; a stand-in has no files."""
     looked = set()
     monkeypatch.setattr(DataSet, "check", lambda self, root: looked.add(self.name))
     for data_set in catalogue.DATA_SETS.values():
@@ -79,7 +79,7 @@ def test_generated_data_are_no_files_in_the_key():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Two images in a folder each."""
+    """A folder with two images in a folder each."""
     return put_images(tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""What one process finds out about the package and keeps for the next."""
+"""Values that one process finds out about the package and keeps for the next."""
 
 import importlib.util
 import inspect
@@ -27,24 +27,24 @@ def package(tmp_path):
 
 @pytest.fixture
 def load(package):
-    """A function that makes what a new process has."""
+    """A function that makes the memo of a new process."""
     return lambda: Memo([package], package / "__pycache__" / "memo.json")
 
 
 def put(process, **values):
-    """Values that a process makes and then keeps for later ones."""
+    """Makes values in a process, which keeps them for later processes."""
     for name, value in values.items():
         assert process.value(name, lambda value=value: value) == value
     process.write()
 
 
 def has(process, name):
-    """Whether a process need not make a value."""
+    """Tells if a process has a value without making it."""
     return process.value(name, lambda: "made now") != "made now"
 
 
 def test_every_experiment_drawing_and_paper_has_the_hash_of_its_closure(checkout):
-    """Memo or not. The closures are computed again here, without what is kept."""
+    """The hash is the same without the memo: closures are computed again here."""
     tier = load_tier("smoke")
     for id, experiment in registry.experiments().items():
         params = tier.params[id]

@@ -1,4 +1,4 @@
-"""What a record says of the arithmetic that made a result."""
+"""The record of the arithmetic and the code that made a result."""
 
 import json
 import os
@@ -71,7 +71,7 @@ def test_of_torch_it_says_what_is_used_once_it_is_loaded_and_loads_it_for_nobody
 
 
 def test_a_commit_has_the_day_on_which_it_was_made(tmp_path, monkeypatch):
-    """What git does not know has none, and no other words reach git."""
+    """A commit unknown to git has no date, and no other words reach git."""
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2031-02-03T23:30:00+0200")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     repository = tmp_path / "repository"
@@ -94,7 +94,7 @@ def git(root, *words):
 
 
 def is_run_from(monkeypatch, root):
-    """As if the package had been imported from this checkout."""
+    """Makes the package appear as imported from this checkout."""
     monkeypatch.setattr(provenance, "PACKAGE", root.resolve() / "src" / "reprise")
 
 
@@ -113,7 +113,7 @@ def repository(tmp_path, monkeypatch):
 
 
 def another_owner(root, monkeypatch):
-    """Git's own switch for tests, under which every folder is another user's."""
+    """Sets git's own switch for tests, under which every folder is another user's."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
 
 
@@ -204,7 +204,7 @@ def test_a_tarball_within_another_repository_has_not_its_commit(repository, monk
 def test_variables_of_git_that_name_another_repository_do_not_count(
     repository, tmp_path, monkeypatch, variables
 ):
-    """As in a hook of that repository."""
+    """Git sets such variables in a hook of the other repository."""
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")
@@ -242,7 +242,7 @@ def test_every_variable_that_git_calls_local_to_a_repository_is_dropped():
     ],
 )
 def test_a_new_file_of_the_code_is_a_change_and_others_are_none(repository, monkeypatch, new, counts):
-    """Whatever git is configured to show."""
+    """The answers do not depend on what git is configured to show."""
     commit = git(repository, "rev-parse", "HEAD")
     git(repository, "config", "status.showUntrackedFiles", "no")
     (repository / new).parent.mkdir(parents=True, exist_ok=True)
@@ -308,7 +308,7 @@ def test_other_kinds_of_checkouts_have_their_commit(repository, tmp_path, monkey
 
 
 def test_code_of_another_clone_has_its_own_commit_and_no_lines_here(repository, tmp_path, monkeypatch):
-    """In a process in which the path of Python's modules leads to the other clone, as this one's does."""
+    """The path of Python's modules leads to the other clone, as it does in this process."""
     git(repository, "commit", "-q", "--allow-empty", "-m", "second")
     here = git(repository, "rev-parse", "HEAD")
     monkeypatch.undo()

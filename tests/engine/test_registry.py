@@ -1,4 +1,4 @@
-"""What the registry refuses in a folder of experiments."""
+"""Mistakes in a folder of experiments that the registry refuses."""
 
 import sys
 

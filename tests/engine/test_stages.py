@@ -36,7 +36,7 @@ def tier(ran, checkout):
 
 @pytest.fixture
 def edited(monkeypatch):
-    """From now on the experiment's code is other than it was."""
+    """Makes the experiment's code another from now on."""
 
     def edit():
         code = registry.Experiment.code
@@ -57,7 +57,7 @@ def test_results_of_other_code_are_refused_by_all_that_read_them(tier, edited, c
 
 @pytest.mark.parametrize("library", ["numpy", "torch", "Python"])
 def test_results_of_another_version_are_refused_and_say_so(tier, library):
-    """Of each library that the experiment uses; made by another one is what their record says."""
+    """The record names another version of a library that the experiment uses."""
     folder = tier.results / ID
     record = store.load_record(folder, "")
     used = registry.experiment(ID).versions(tier.params[ID])
@@ -164,7 +164,7 @@ def test_a_recorded_run_whose_record_is_not_the_merged_one_is_refused(tier, caps
 
 
 def test_an_experiment_without_claims_leaves_the_verdicts_of_its_paper(tier, reseal):
-    """It may end after they are judged: they are not about it."""
+    """Verdicts are not about this experiment, which may end after they are judged."""
     id = f"{KEY}/projector_map"
     assert not registry.experiment(id).claims
     check_and_save(tier)
@@ -203,7 +203,7 @@ def test_processes_that_save_verdicts_at_once_take_turns(tier):
 
 
 def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
-    """Of 150 spread over the file every one is seen, and no verdict shown, but what to do."""
+    """Each of 150 bits spread over the file is flipped in turn; the remedy is shown, and no verdict."""
     claims = verdicts(tier).judged()
     verdicts(tier).save(claims, verdicts(tier).evidence())
     file = tier.results / KEY / "claims.parquet"
@@ -246,7 +246,7 @@ def test_the_report_hangs_on_the_papers_own_files(monkeypatch):
 
 
 def test_the_package_edited_before_its_modules_are_imported_is_not_saved(checkout, monkeypatch):
-    """As while a run waits for another one; the hash was taken before."""
+    """The edit comes while a run waits for another one, after the hash was taken."""
     tier = tiers.load_tier("smoke")
     monkeypatch.setattr(memo.Memo, "is_current", lambda self: False)
     with pytest.raises(RepriseError, match=r"the package, .* edited while this ran; nothing was saved"):

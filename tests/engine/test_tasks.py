@@ -148,7 +148,7 @@ def test_an_experiment_in_shares_gives_the_bytes_of_one_in_one_piece(tier):
 
 
 def test_after_its_shares_a_run_computes_no_task(tier, monkeypatch):
-    """And counts the time that they took."""
+    """The run counts the time that its shares took."""
     registry.experiment(ID).compute()  # imports torch, which is no time of the tasks
     start = time.perf_counter()
     run.run_share(tier.experiment(ID), 1, 1)
@@ -196,7 +196,7 @@ assert table["x"].tolist() == [1.5]
 
 
 def test_a_run_waits_for_the_shares_that_are_under_way(tier):
-    """As after a kill of Snakemake alone, whose jobs go on."""
+    """The jobs of a Snakemake that was killed alone go on."""
     command = [sys.executable, "-m", "reprise.cli", "run", ID, "--tier", "smoke"]
     with locks.locked(tier.results / ID / locks.LOCK, shared=True):
         whole = subprocess.Popen(command, cwd=tier.root, stderr=subprocess.PIPE, text=True)
@@ -220,7 +220,7 @@ def test_a_share_is_written_as_a_fraction(text, capsys):
 
 
 def test_a_run_that_begins_again_after_an_edit_says_so_once(tier, capsys):
-    """What its earlier tasks were made with is changed as an edit would: the key is another."""
+    """Other parameters of the earlier tasks stand for an edit: either changes the key."""
     run.run_share(tier.experiment(ID), 1, 3)
     done = len(tasks_kept(tier))
     run.run_share(tier.experiment(ID), 2, 3)
@@ -265,7 +265,7 @@ def entry_of(configured, name):
 
 
 def test_a_share_does_other_tasks_first_while_another_process_makes_one(tier, capsys):
-    """And waits for it at the end, whose table it then does not compute."""
+    """The share waits for that task at the end, whose table it then does not compute."""
     id = "tian2023/matching_scores"
     configured = tier.experiment(id)
     names = share_of(configured.needs(), 1, 1)
@@ -287,7 +287,7 @@ def test_a_share_does_other_tasks_first_while_another_process_makes_one(tier, ca
 
 
 def test_a_run_of_all_tasks_does_others_first_too(tier):
-    """With the tables of one that waits for nothing."""
+    """The tables are those of a run that waits for nothing."""
     id = "tian2023/matching_scores"
     configured = tier.experiment(id)
     run.run(configured)

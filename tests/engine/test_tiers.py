@@ -205,7 +205,8 @@ def test_what_no_run_could_compute_is_refused_before_the_first(checkout, id, ove
 
 
 def test_a_chain_of_bases_is_read_once_each(write, monkeypatch):
-    """Each tier with its own bases, so quadratic in the length; it was exponential."""
+    """Each tier is read with its own bases, so that reads are quadratic in the length; they were
+    exponential."""
     write("tier: t0\n", "t0")
     for number in range(1, 20):
         override = f"experiments: {{jing2022/first: {{seeds: {number}}}}}"
@@ -232,7 +233,7 @@ SCRAPS = (
         "}",
     ),
 )
-"""What a file may hold by mistake, or to do harm."""
+"""Texts that a file may hold by mistake, or to do harm."""
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 3) | st.integers() | st.floats() | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),

@@ -1,4 +1,4 @@
-"""How claims are declared, and that data refute each of their cells."""
+"""Declarations of claims, and data that refute each of their cells."""
 
 from pathlib import Path
 

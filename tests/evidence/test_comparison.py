@@ -1,4 +1,4 @@
-"""What a cell compares, apart from what a sentence claims."""
+"""The comparison of a cell, apart from the sentence of its claim."""
 
 import pandas as pd
 from stating import stated

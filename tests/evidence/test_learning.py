@@ -1,4 +1,4 @@
-"""What counts as learned."""
+"""The gain in accuracy that counts as learning."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""What is put together from rows, columns and arithmetic, on a table that can be read by eye."""
+"""Measures made of rows, columns and arithmetic, on a table that can be read by eye."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Where a verdict stands, in worlds with several settings."""
+"""The region in which a verdict stands, in worlds with several settings."""
 
 import numpy as np
 import pytest

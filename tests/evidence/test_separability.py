@@ -71,8 +71,8 @@ def test_one_arm_alone_is_first():
 
 
 def test_ranks_hold_at_once_in_95_percent_of_samples():
-    """Of eight arms with equal means and unequal deviations, whose every rank must be possible, and of arms
-    in a known order."""
+    """Eight arms of unequal deviations have equal means, so that every rank must be possible, or a known
+    order."""
     random = np.random.default_rng(4)
     deviations = np.geomspace(0.3, 3, 8)
     for means in (np.zeros(8), np.repeat(np.arange(4), 2)):

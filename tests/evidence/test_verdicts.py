@@ -47,7 +47,7 @@ def value(published=0.5, quantity="score", **rest):
 
 
 def all_are(relation, reference, read=m.in_every_case, **conditions):
-    """About each run or case."""
+    """A claim about each case or, by `read`, each run."""
     return claimed(read(relation(x, reference, unit="1", **conditions)))
 
 
@@ -328,7 +328,7 @@ def test_a_net_that_did_not_learn_is_no_evidence(make, gains):
 
 @pytest.mark.parametrize("there", [[1.0, 0.0, 1.0], [math.nan, 1.0], [0.0]])
 def test_what_lacks_its_premise_is_not_testable(there):
-    """In a run without a collapse nothing can prevent one, whatever the numbers say."""
+    """A run without a collapse cannot show that one is prevented, whatever the numbers say."""
     held = value(premise=m.Premise("collapse", lambda tables: pd.Series([1.0, 1.0])))
     missing = value(premise=m.Premise("collapse", lambda tables: pd.Series(there)))
     assert judge(held, tables(spread(0.5, 0.01))).verdict == "reproduced"
@@ -546,7 +546,8 @@ def test_a_claim_without_a_measure_is_not_run_and_says_what_it_needs():
 
 
 def test_a_claim_with_a_measure_may_need_a_run_without_departures():
-    """With one it is not run, however its numbers look; it still says what was published."""
+    """A run with departures leaves the claim not run, however its numbers look; the claim still says what was
+    published."""
     claim = replace(value(), needs="GPUs")
     found = tables(spread(0.5, 0.01))
     runs = (Published(lr=0.2), "not run", "GPUs"), (Published(), "reproduced", "")
@@ -688,11 +689,11 @@ def test_a_measure_is_evaluated_once_a_setting():
     assert sorted(seen) == ["batch = 64", "published"]
 
 
-# What is shown of a score that is compared seed by seed.
+# Scores that are compared seed by seed.
 
 
 def test_a_score_is_judged_by_the_whole_interval_and_shown_within_its_range():
-    """Of n differences with a deviation s, the interval at 0.98 is 0.98 ± t s / √n, beyond 1."""
+    """At 0.98 the interval of n differences with a deviation s is 0.98 ± t s / √n, beyond 1."""
     differences = np.array([-0.06, 0.01, 0.05, 0.09, 0.16])
     found = tables(np.full(5, 0.98), reference=0.98 - differences)
     claim, without_range = x_is(m.above, y, range=m.SHARE), x_is(m.above, y)

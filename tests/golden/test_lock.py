@@ -62,7 +62,7 @@ def test_every_experiment_has_golden_numbers():
     ],
 )
 def test_a_changed_file_is_not_locked_without_an_entry_of_its_own(changed, entry):
-    """That of an earlier change is not enough."""
+    """An entry about an earlier change is not enough."""
     before = (changed / "tests" / "golden" / "lock.csv").read_text()
     write(changed, OLD, entry)
     assert lock.unlocked(changed) == lock.lock(changed) == [ID]

@@ -1,4 +1,4 @@
-"""What a tier has cost, by benchmark files as jobs write them."""
+"""The cost of a tier, by benchmark files as jobs write them."""
 
 import os
 
@@ -98,7 +98,7 @@ def test_a_decided_verdict_costs_its_part_of_the_experiment(tier, capsys):
         "3",
         "10.0",
     ]
-    # Of the other experiments, all drawings, the verdicts and the report.
+    # Jobs are the other experiments, all drawings, the verdicts and the report.
     jobs = len(registry.experiments()) - 1 + len(registry.artifacts()) + len(registry.judged()) + 1
     assert f"no benchmark of {jobs} jobs: " in printed
     assert f" and {jobs - 4} more, all with --json\n" in printed

@@ -41,7 +41,7 @@ def tried(toy):
     return toy
 
 
-# What attempts say.
+# Verdicts of attempts.
 
 
 def test_luck_falls_back_and_truth_is_confirmed(tried):
@@ -138,7 +138,7 @@ def test_other_words_keep_the_mark(tried, words):
 
 
 def test_how_a_measure_is_written_does_not_matter(tried):
-    """It is the same function, by another code."""
+    """The function is the same, by another code."""
     before = tried.marks()
     tried.edit_comparison("lucky", measure=lambda tables: tables["t"].set_index("seed")["lucky"])
     assert tried.marks() == before
@@ -198,7 +198,7 @@ OTHER = {"above": "below", "below": "above", "at least": "at most", "at most": "
 
 @pytest.mark.parametrize("id", ["ren2023/dimension", "esser2024/limiting_dynamics", "tian2023/image_filters"])
 def test_an_edit_of_any_cell_of_a_real_claim_is_seen(id):
-    """Also where ideal tables have an error of 0, and where the reference is measured."""
+    """Some ideal tables have an error of 0, and some references are measured."""
     experiment = registry.experiment(id)
 
     def hashes(change):
@@ -320,7 +320,7 @@ def test_one_that_was_killed_before_it_was_written_is_not_run_again(toy, monkeyp
 
 
 def test_seeds_that_were_looked_at_are_refused(toy):
-    """Whether they were developed on or drawn by an attempt."""
+    """Seeds on which claims were developed count as looked at."""
     toy.params = Params(first_seed=frozen.first_seed(ID, 1, "mine"))
     toy.develop()
     with pytest.raises(RepriseError, match="which this phrase gives, have been looked at; choose another"):
@@ -373,7 +373,7 @@ def interrupted(*_, **__):
     raise KeyboardInterrupt
 
 
-# How often chance confirms.
+# Confirmation by chance.
 
 
 def draws(truth, seeds, random, first=0):

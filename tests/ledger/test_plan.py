@@ -1,4 +1,4 @@
-"""What a tier takes: shares, limits and estimates."""
+"""The resources of a tier: shares, limits and estimates."""
 
 import json
 import re
@@ -216,7 +216,7 @@ def test_a_network_that_two_experiments_ask_for_is_counted_once(tier):
 
 
 def test_finished_tasks_and_networks_of_this_code_in_the_cache_are_not_counted(tier):
-    """Until the code that trained a network, or a library, is another."""
+    """Tasks and networks count again once the code that trained a network, or a library, is another."""
     each = tier.experiment(TRAINED)
     run.run(each)
     taken = each.taken()
@@ -259,11 +259,12 @@ def test_the_speed_test_takes_about_a_second_and_says_the_same_twice():
 
 
 SMALLEST = 10.0
-"""Seconds of an experiment of which nothing is asked: starting a process takes some."""
+"""Seconds of an experiment up to which its estimate is not judged: starting a process takes some."""
 
 
 def test_estimates_of_the_recorded_run_are_true_within_a_half():
-    """Of each experiment with its recorded parameters, and of all, beside what the records of the run say."""
+    """Estimates of each experiment with its recorded parameters, and their sum, are compared with the run's
+    records."""
     run = recorded_runs.load(PUBLISHED, ROOT)
     finished = [each for each in run.experiments().values() if each.has_results()]
     took = {each.id: each.record()["duration_seconds"] for each in finished}

@@ -206,7 +206,7 @@ def test_an_older_version_is_judged_where_its_columns_serve(published, capsys, c
     assert "Recorded with an older version of this experiment" in (tier.results / "report.html").read_text()
 
 
-# What is reduced.
+# Reduced runs.
 
 
 def test_a_reduced_run_is_smaller_with_the_same_verdicts_and_the_same_lines(ran, published):

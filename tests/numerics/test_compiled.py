@@ -79,7 +79,7 @@ class Made:
         return importlib.import_module(f"made.{name}")
 
     def run(self):
-        """What both functions return, and the folders of their machine code."""
+        """Results of both functions, and the folders of their machine code."""
         loops = self.imported()
         try:
             ratio = loops.ratio(ZERO).hex()
@@ -89,7 +89,7 @@ class Made:
         return total, ratio, loops.total.stats.cache_path, loops.ratio.stats.cache_path
 
     def loaded(self):
-        """Whether both functions run machine code from disk."""
+        """Tells if both functions run machine code from disk."""
         loops = self.imported()
         loops.total(X), loops.ratio(ZERO)
         return all(sum(each.stats.cache_hits.values()) == 1 for each in (loops.total, loops.ratio))
@@ -216,7 +216,7 @@ DECORATORS = {"compiled", "compiled_rows", "inlined_rows"}
 
 
 def foreign_reads(name):
-    """What compiled functions of a module read from other modules of the package, in words."""
+    """Messages about names of other modules of the package that a module's compiled functions read."""
     module = closure._module(name)
     for node in ast.walk(module.tree):
         if isinstance(node, ast.FunctionDef) and DECORATORS & set(map(ast.unparse, node.decorator_list)):
@@ -253,7 +253,7 @@ def test_compiled_functions_read_nothing_of_other_modules():
 
 
 def test_numba_is_imported_by_one_module_alone():
-    """Or code might be compiled whose edits do not count."""
+    """Code compiled elsewhere might have edits that do not count."""
     source = Path(reprise.__file__).parent
     users = {
         str(file.relative_to(source))

@@ -92,7 +92,7 @@ def test_a_queue_of_another_shape(views, size):
 
 @pytest.mark.parametrize(("size", "batch"), [(6, 2), (7, 3), (5, 5), (4, 9)])
 def test_the_queue_holds_the_latest_keys_oldest_first(size, batch):
-    """Of sizes that batches fill, that they do not fill, and that one batch overfills."""
+    """The queue's size is a multiple of the batch, no multiple, or less than one batch."""
     keys = torch.randn(5 * batch, 3, generator=torch.Generator().manual_seed(0))
     queue = torch.zeros(size, 3)
     for now in keys.split(batch):

@@ -77,7 +77,7 @@ def lines(name, batch):
 @pytest.mark.parametrize("batch", [2, 40])
 @pytest.mark.parametrize("name", ["spread", "alike", "opposite"])
 def test_low_temperatures_neither_overflow_nor_lose_digits(name, batch, temperature, dtype):
-    """Against cross-entropy in float64. What is lost of a cosine in rounding, the temperature enlarges."""
+    """The reference is cross-entropy in float64; the temperature enlarges the rounding of a cosine."""
     drawn = [z[1] for z in views(batch, 4)] if name == "spread" else lines(name, batch)
     z1, z2 = (z.detach().to(dtype).requires_grad_() for z in drawn)
     exact = [z.detach().double().requires_grad_() for z in (z1, z2)]
@@ -99,8 +99,7 @@ def test_the_length_of_an_embedding_does_not_count():
 
 
 def test_identical_orthogonal_and_opposite_embeddings():
-    """Of N equal embeddings all similarities are 1/τ: the loss is log N; of N orthogonal ones it is
-    log(1 + (N - 1) exp(-1/τ))."""
+    """The loss is log N for N equal embeddings, and log(1 + (N - 1) exp(-1/τ)) for N orthogonal ones."""
     same = torch.ones(1, 5, 3, dtype=torch.float64)
     assert infonce_cosine(same, same).item() == pytest.approx(math.log(5))
     assert quadratic_cosine(same, same).item() == pytest.approx((1 - 6 / 5) / 0.1)

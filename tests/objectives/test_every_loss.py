@@ -1,5 +1,5 @@
-"""What all losses are held to: gradients of finite differences, the symmetries that each has and lacks, in
-float32 far from zero too, replicas one by one, and a word where they are undefined.
+"""Properties of every loss: gradients of finite differences, the symmetries that each has and lacks, in
+float32 far from zero too, replicas one by one, and a word where it is undefined.
 
 The losses are those of the package. A docstring declares its loss's invariances, `Invariant to: ...`, in the
 words of `MOVES`.
@@ -53,7 +53,7 @@ PUBLIC = {
 }
 NOT_LOSSES = {"enqueue", "gram_energy", "own_loss", "prototype_scores", "sinkhorn", "update_centre", "whiten"}
 GIVEN = {"queue": QUEUE, "centre": CENTRE, "state": USED}
-"""What losses take beside two views, by the argument's name."""
+"""Arguments of losses beside two views, by name."""
 
 
 def required(function):
@@ -74,7 +74,7 @@ def of_two_views(loss):
 
 
 def invariances(loss):
-    """What a docstring declares its loss to be invariant to; nothing if it declares none."""
+    """Invariances that a loss's docstring declares; empty if it declares none."""
     declared = re.search(r"Invariant to: (.+?)\.\n", inspect.getdoc(loss) or "", re.DOTALL)
     return set(re.split(r",\s+", " ".join(declared[1].split()))) if declared else set()
 
@@ -93,7 +93,7 @@ def corinfomax_from(state, z1, z2, forgetting=0.3):
 
 
 def moves(far):
-    """What may be done to two views, by its name, with shifts and scales about `far` in size."""
+    """Transformations of two views, by name, with shifts and scales about `far` in size."""
     shift1, shift2 = far * SHIFT
     scales1, scales2 = SCALES * far ** torch.tensor([[0.5], [-0.5]])
     lengths1, lengths2 = LENGTHS * far ** torch.tensor([[[0.5]], [[-0.5]]])
@@ -194,7 +194,7 @@ def assert_close(found, expected, digits, name):
 @pytest.mark.parametrize("move", MOVES)
 @pytest.mark.parametrize("name", DECLARED)
 def test_symmetries_held_and_lacked(views, name, move):
-    """By the value and, pulled back through the move, both gradients."""
+    """The value and, pulled back through the move, both gradients show each symmetry."""
     loss, (z1, z2) = LOSSES[name], views(BATCH, DIM)
     moved, still = evaluated(loss, z1, z2, MOVES[move]), evaluated(loss, z1, z2)
     if move in HELD[name]:
@@ -206,8 +206,8 @@ def test_symmetries_held_and_lacked(views, name, move):
 @pytest.mark.parametrize("far", [30.0, 1e3])
 @pytest.mark.parametrize("name", DECLARED)
 def test_single_precision_keeps_its_digits_however_the_views_are_moved(views, name, far):
-    """Wherever the equation doesn't see where the views are, so that their place may cost no digits. Against
-    float64 on the same numbers, which rounding has moved already."""
+    """A loss whose equation does not see where the views are may lose no digits by their place. The reference
+    is float64 on the same numbers, which rounding has moved already."""
     for move in HELD[name]:
         for seed in range(5):
             moved = [z.float() for z in moves(far)[move](*views(BATCH, DIM, seed=seed))]
@@ -217,7 +217,7 @@ def test_single_precision_keeps_its_digits_however_the_views_are_moved(views, na
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_centre_and_state_are_shifted_with_the_embeddings(views, dtype):
-    """Where both are a thousand from zero too."""
+    """Embeddings, centre and state are a thousand from zero."""
     shift = 1000 * SHIFT[0]
     z1, z2 = ((z + shift).to(dtype) for z in views(BATCH, DIM))
     centre, mean = (CENTRE + shift).to(dtype), USED.mean + shift
@@ -253,8 +253,8 @@ def test_queue_prototypes_and_state_turn_with_the_embeddings(views, name):
 
 
 def test_of_matrices_that_are_not_normalised_barlow_s_at_weight_1_is_invariant_too(views):
-    """|Z1ᵀZ2 - I|²_F, as in Skean 2024's Figure 2; it is the smaller weight and the normalisation that see
-    the axes."""
+    """The loss is then |Z1ᵀZ2 - I|²_F, as in Skean 2024's Figure 2; the smaller weight and the normalisation
+    see the axes."""
     z1, z2 = views(BATCH, DIM)
 
     def loss(a, b, weight):
@@ -268,7 +268,8 @@ def test_of_matrices_that_are_not_normalised_barlow_s_at_weight_1_is_invariant_t
 
 
 STOPPED = {"moco", "negative_cosine", "byol", "dino"}
-"""Their second argument takes no gradient. SwAV's codes take none either: it is checked at fixed codes."""
+"""Losses whose second argument takes no gradient. SwAV's codes take none either: its loss is checked at fixed
+codes."""
 SWAPPED = {"swav", "swav of embeddings"}
 
 
@@ -363,7 +364,7 @@ ARGUMENTS = [
     if argument.kind is argument.KEYWORD_ONLY and re.search(r"\b(float|int)\b", str(argument))
 ]
 ZERO_HAS_A_MEANING = {"attraction", "forgetting", "momentum", ("corinfomax", "epsilon")}
-"""And weights of terms, which end in `_weight`."""
+"""Arguments that may be 0, besides weights of terms, which end in `_weight`."""
 
 
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS, ids=lambda both: str(both))

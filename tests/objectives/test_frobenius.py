@@ -118,7 +118,7 @@ def test_other_readings_are_other_objectives(views, other):
 
 
 def test_the_least_energy_is_that_of_a_flat_spectrum():
-    """Of unit columns that are orthogonal, |ZᵀZ|²_F is the number of dimensions; of equal ones its square."""
+    """|ZᵀZ|²_F is the number of dimensions for orthogonal unit columns, and its square for equal ones."""
     flat = torch.tensor([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]).double()
     assert frossl(flat, flat).item() == pytest.approx(2 * math.log(3))
     collapsed = flat[:, :1].expand(4, 3)

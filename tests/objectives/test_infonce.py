@@ -78,7 +78,7 @@ def test_replicas_in_several_chunks_are_those_one_by_one(monkeypatch, replicas):
 
 
 def test_the_cache_is_smaller_than_what_a_figure_needs():
-    """So that the chunks of the former test are used: ten seeds of five arms, 128 samples."""
+    """Ten seeds of five arms and 128 samples use the chunks of the former test."""
     assert infonce.CACHED < 50 * 128**2
 
 
@@ -203,7 +203,7 @@ def exact(loss, z1, z2):
 
 
 def error(found, expected):
-    """The largest one of the loss and of both gradients, each relative to its largest entry."""
+    """The largest error of the loss and of both gradients, each relative to its largest entry."""
     pairs = zip(found, expected, strict=True)
     return max(((ours - theirs).abs().max() / theirs.abs().max()).item() for ours, theirs in pairs)
 
@@ -212,7 +212,7 @@ def error(found, expected):
 @pytest.mark.parametrize(("batch", "dim"), [(12, 1), (12, 4), (64, 128)])
 @pytest.mark.parametrize("far", [3, 10, 30, 100, 1e3, -3e3, 1e4])
 def test_a_mean_far_from_zero_costs_no_digits(loss, far, batch, dim):
-    """Against automatic differentiation in float64, on the same numbers."""
+    """The reference is automatic differentiation in float64, on the same numbers."""
     for seed in range(5):
         spread = min(1, 2 / dim**0.5)
         z1, z2 = views(batch, dim, scale=spread, seed=seed)
@@ -239,14 +239,14 @@ APART = {
 
 @pytest.mark.parametrize("name", APART)
 def test_nor_does_a_mean_far_from_the_embeddings(name):
-    """What no subtraction of a mean can mend."""
+    """Groups and outliers stay far from zero when a mean is subtracted."""
     z1, z2 = (APART[name](z).float() for z in views(16, 4))
     found, expected = exact(infonce_distance, z1, z2), exact(plain_infonce, z1.double(), z2.double())
     assert error(found, expected) < 1e-4
 
 
 def test_far_replicas_and_some_that_are_no_numbers_change_no_bit_of_another():
-    """Its first embedding, 14 from zero, is the nearest one of all others, so that much rests on it."""
+    """The replica's first embedding, 14 from zero, is nearest to all others, so that much rests on it."""
     z1 = torch.randn(4, 40, 40, generator=torch.Generator().manual_seed(0))
     z1[0] = 4 * torch.eye(40)
     z1[0, 0] = 0

@@ -116,7 +116,7 @@ REFUSED = {
         "vicreg: emb",
     ),
 }
-"""What a loss may be instead: its file after the first line, the line that is named, and what is said."""
+"""Losses that are refused: the file after its first line, the line named, and the message."""
 
 BROKEN = {
     "a missing module": ("import nothing_here\n", 2, "ModuleNotFoundError: No module named 'nothing_here'"),
@@ -169,7 +169,7 @@ ACCEPTED = {
     "a hinge without a gradient here": f"{LOSS}    return torch.relu({D} - 1e9)\n",
     "printing": f"print('hello')\n{LOSS}    return {D}\n",
 }
-"""Odd, and a loss."""
+"""Odd files that hold a loss."""
 
 
 @pytest.fixture

@@ -27,7 +27,7 @@ def test_byol_is_the_squared_distance_at_unit_length(views):
 
 
 def test_dino_is_lightlys_of_two_views_with_its_centre(views):
-    """Over three steps; lightly takes the mean over both orders of the views."""
+    """Three steps are taken; lightly takes the mean over both orders of the views."""
     theirs = DINOLoss(output_dim=5)
     centre = torch.zeros(5, dtype=torch.float64)
     for step in range(3):
@@ -40,7 +40,7 @@ def test_dino_is_lightlys_of_two_views_with_its_centre(views):
 
 
 def test_the_centre_forgets_at_its_momentum():
-    """Of a teacher that always says 1, the centre after n steps is 1 - m^n."""
+    """The centre of a teacher that always says 1 is 1 - m^n after n steps."""
     centre = torch.zeros(3)
     for _ in range(5):
         centre = update_centre(centre, torch.ones(4, 3), momentum=0.8)

@@ -1,4 +1,4 @@
-"""How the tests read a figure back, and what papers declare of their figures."""
+"""Helpers that read a figure back, and the papers' declarations of their figures."""
 
 import tomllib
 import warnings
@@ -18,9 +18,9 @@ TESTS = Path(__file__).parents[1]
 DECLARED = {
     file.parent.name: tomllib.loads(file.read_text()) for file in sorted(TESTS.glob("*/*/figures.toml"))
 }
-"""By paper, what no registry knows of its figures; no part is needed. `across`: figures whose intervals lie
-along x. `ranges`: the possible values of columns. `series`: for a figure, tables and rows without which it is
-not drawn."""
+"""Declarations of a paper's figures that no registry knows, by paper; no part is needed. `across`: figures
+whose intervals lie along x. `ranges`: the possible values of columns. `series`: for a figure, tables and rows
+without which it is not drawn."""
 SERIES = [
     (f"{key}/{name}", table, rows)
     for key, declared in DECLARED.items()

@@ -1,4 +1,4 @@
-"""What all figures have in common; without numbers, drawing one is an error.
+"""Properties that all figures have in common; without numbers, drawing one is an error.
 
 Each paper's own tests read its figures back, number by number.
 """
@@ -36,7 +36,7 @@ FIGURES = [id for id, artifact in registry.artifacts().items() if artifact.kind 
 EACH = pytest.mark.parametrize("id", FIGURES)
 
 
-# What all figures have in common.
+# Properties that all figures have in common.
 
 
 def test_papers_declare_figures_that_there_are_and_agree_on_ranges():
@@ -90,7 +90,7 @@ def test_every_panel_is_labelled_and_holds_finite_data(id, smoke):
 
 @EACH
 def test_what_is_drawn_lies_inside_the_axes(id, smoke):
-    """Of every line a part is in view, and of each panel's points most are."""
+    """A part of every line is in view, and most of each panel's points are."""
     panels, _, _ = drawn(id, smoke)
     for panel in panels:
         (x0, x1), (y0, y1) = sorted(panel.get_xlim()), sorted(panel.get_ylim())
@@ -164,7 +164,8 @@ def shaded(panels, axis=1):
 
 
 def at_the_ends(table, columns, low, high):
-    """In a table's columns of these names, the first seed near the low end and the others at the high one."""
+    """A table whose columns of these names have the first seed near the low end and the others at the high
+    one."""
     if "seed" not in table:
         return table
     first = table["seed"] == table["seed"].min()
@@ -212,7 +213,7 @@ def without_numbers(table):
 
 @EACH
 def test_other_tables_other_settings_and_the_users_own_style_change_nothing(id, smoke):
-    """One drawing of what it may depend on, in a strange style."""
+    """A figure is drawn once more from the declared tables and published rows alone, in a strange style."""
     tables, params = smoke[registry.artifact(id).experiment]
     needed = {name: tables[name][tables[name]["setting"] == BASE] for name in registry.artifact(id).reads}
     with mpl.rc_context({"font.size": 30, "axes.prop_cycle": mpl.cycler(color=["red"])}):
@@ -254,7 +255,7 @@ def test_nor_is_one_series_left_out_in_silence(id, table, rows, damage, smoke):
         draw(id, {**tables, table: rest}, params)
 
 
-# The line and band that most of them are made of.
+# The line and band that most figures are made of.
 
 
 def test_a_band_says_what_is_missing():

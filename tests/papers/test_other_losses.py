@@ -110,8 +110,8 @@ ABOUT_ONE_LOSS = {
     "tian2023/table1_differences", "tian2023/table1_whole",
     "ours/other_settings", "ours/separable_pairs",
 }  # fmt: skip
-"""What concerns DirectCLR, variants of SimCLR's projector that another loss does not train, printed scores,
-the search for a collapse, other settings of published losses, or all pairs of objectives."""
+"""Figures and tables about DirectCLR, variants of SimCLR's projector that another loss does not train,
+printed scores, the search for a collapse, other settings of published losses, or all pairs of objectives."""
 
 
 def takes_losses(id):
@@ -120,7 +120,7 @@ def takes_losses(id):
 
 @pytest.mark.parametrize("id", list(registry.experiments()))
 def test_every_experiment_takes_losses_or_says_why_not(id):
-    """In the docstring of its experiment.py."""
+    """The reason stands in the docstring of its experiment.py."""
     assert ("objective" in registry.experiment(id).params.model_fields) == takes_losses(id)
     assert bool(reason_against_losses(id)) == (not takes_losses(id)), (
         f"{id}: derive Params from contract.losses.TakesLosses, or say why not in the docstring of "
@@ -191,9 +191,9 @@ COMPARED = {
         "eigenvalues": {"method": "frossl", "data_set": "shapes", "step": [0, 1]}
     },
 }
-"""Of the published rows, those of the loss that the user's formula is. skean2024's probes are left out: an
-accuracy on 64 images jumps with the last bits, and its eigenvalues come from the same networks. Of these, the
-first two steps are compared: at its rate the last bits grow a thousandfold with each step."""
+"""Published rows of the loss whose formula the user's file holds. skean2024's probes are left out: an
+accuracy on 64 images jumps with the last bits. Of the same networks' eigenvalues, the first two steps are
+compared: at the method's rate the last bits grow a thousandfold with each step."""
 
 
 def test_the_published_formula_in_a_users_file_gives_the_published_numbers(beside):
@@ -224,7 +224,7 @@ def test_claims_read_the_published_rows_alone(beside):
 
 
 def can_be_judged(claim, tables):
-    """Whether all cells of the paper that it is about are among so few."""
+    """Tells if the tables hold every cell that a claim is about."""
     try:
         judge(claim, tables)
     except KeyError:

@@ -56,9 +56,9 @@ REDUCED = {
     "skean2024/trade_off": IMAGES_OF_SKEAN | {"steps": 2},
     "tian2023/image_filters": {"steps": 2, "seeds": 1},
 }  # fmt: skip
-"""For each experiment on images, what differs from configs/paper.yaml."""
+"""Settings that differ from configs/paper.yaml, by experiment on images."""
 ELSEWHERE = {"ren2023/zero_shot"}
-"""MSCOCO, which ren2023/test_miniature_of_mscoco.py runs, from shares to verdicts."""
+"""The experiment on MSCOCO, which ren2023/test_miniature_of_mscoco.py runs, from shares to verdicts."""
 QUICK = (
     "jing2022/colour_short_cut", "skean2024/linear_regime", "skean2024/projector_and_batch",
     "skean2024/trade_off", "tian2023/image_filters",
@@ -152,9 +152,9 @@ CHANGED = {
     "jitter", "hue", "batch",
     "optimiser.learning_rate",
 }  # fmt: skip
-"""What differs there from the published settings; the last two in jing2022 alone."""
+"""Settings in which the gpu tier departs from the published ones; the last two in jing2022 alone."""
 H200 = 139 * 2**30
-"""Bytes of its memory."""
+"""Memory of an H200, in bytes."""
 
 
 def gpu_specs(id):

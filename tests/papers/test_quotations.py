@@ -1,4 +1,4 @@
-"""What claims quote is in the paper, and decides what they say it does."""
+"""Quotations are in the papers' text, and hold the words that decide what a claim says."""
 
 import pytest
 from quotations import file_of, missing

@@ -1,4 +1,4 @@
-"""What every claim says can be understood by itself, in a search's results or on a card."""
+"""Statements of claims: each can be understood by itself, in a search's results or on a card."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Which random numbers reach which rows: an experiment is computed again with one of its streams replaced."""
+"""The rows that random numbers reach: an experiment is computed again with one of its streams replaced."""
 
 import re
 

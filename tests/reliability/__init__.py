@@ -1,2 +1,2 @@
-"""What anyone can repeat of docs/reliability.md: `make faults` kills, `make mutations` and `make mutants`
-edit."""
+"""Studies of docs/reliability.md that anyone can repeat: `make faults` kills, `make mutations` and `make
+mutants` edit."""

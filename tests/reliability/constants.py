@@ -80,7 +80,7 @@ outputs += [weight for _, weights in path for weight in weights]
 loop = replicas._descend_each
 """,
 }  # fmt: skip
-"""Each with a program that runs it and leaves tensors in `outputs`."""
+"""Compiled loops, each with a program that runs it and leaves tensors in `outputs`."""
 END = """
 import hashlib
 print(hashlib.sha256(b"".join(each.numpy().tobytes() for each in outputs)).hexdigest())
@@ -118,7 +118,7 @@ def _decorators(node: ast.stmt) -> list[str]:
 
 
 def edits(loop: Symbol) -> Iterator[Edit]:
-    """One of each constant, option and default that a loop's machine code is made from."""
+    """One edit of each constant, option and default that a loop's machine code is made from."""
     seen = set()
     for module, name in sorted(_reached(loop)) + ARGUMENTS.get(loop, []):
         path = closure._module(module).path
@@ -189,7 +189,7 @@ def _other_numbers(value: ast.expr) -> Iterator[tuple[str, Callable[[], object]]
 
 @dataclass
 class Outcome:
-    """Of edits, each run with the machine code of the unedited constant on disk.
+    """Counts of edits, each run with the machine code of the unedited constant on disk.
 
     Attributes:
         bytes, code: how many edits gave other bytes; the same bytes by other machine code.

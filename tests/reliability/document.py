@@ -7,7 +7,7 @@ DOCUMENT = ROOT / "docs" / "reliability.md"
 
 
 def read(command):
-    """What a command has written last."""
+    """The part of the document that a command has written."""
     return _parts(command)[1]
 
 
@@ -26,6 +26,6 @@ def _parts(command):
 
 
 def table(header, rows):
-    """In Markdown; every cell as text."""
+    """A Markdown table, every cell as text."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)

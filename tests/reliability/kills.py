@@ -55,7 +55,7 @@ Command = Sequence[str] | Callable[[], object]
 
 @dataclass(frozen=True)
 class Fault:
-    """What is killed.
+    """A list of commands, one of whose processes is killed.
 
     Attributes:
         name: as the table in docs/reliability.md calls it.
@@ -153,7 +153,7 @@ class Process:
         return self.code
 
     def wait(self) -> int:
-        """Raises AssertionError, and kills it, if it hangs."""
+        """Waits for the exit code; ends a process that hangs, and raises AssertionError."""
         deadline = time.monotonic() + PATIENCE
         while self.poll() is None:
             if time.monotonic() > deadline:
@@ -167,13 +167,13 @@ class Process:
             (os.killpg if group else os.kill)(self.pid, how)
 
     def end(self) -> None:
-        """Ends it and all that it has started."""
+        """Ends the command and all that it has started."""
         self.signal(signal.SIGKILL, group=True)
         while self.poll() is None:
             time.sleep(0.002)
 
     def orphans(self) -> list[int]:
-        """What it has started and still runs."""
+        """Ids of the processes in the command's session that still run."""
         running = []
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):
@@ -184,7 +184,7 @@ class Process:
 
 
 def _be(command: Command, folder: Path, log: int) -> None:
-    """What a fork does: it becomes the command, and never returns."""
+    """Becomes the command in a fork, and never returns."""
     code = 70
     try:
         os.setsid()
@@ -288,7 +288,7 @@ class Bench:
         return time.perf_counter() - begin
 
     def finish(self) -> list[list[float]]:
-        """All the commands, none disturbed; the seconds of each."""
+        """Runs all the commands undisturbed; returns the seconds of each."""
         return [self._side_by_side(stage) for stage in self.fault.stages]
 
     def _side_by_side(self, stage: Sequence[Command]) -> list[float]:
@@ -304,7 +304,7 @@ class Bench:
         return [time.perf_counter() - begin] * len(stage)
 
     def strike(self, chance: random.Random) -> str | None:
-        """One kill and the way back; None if the process was faster than the signal.
+        """Kills once and recovers; None if the process was faster than the signal.
 
         Returns:
             The signal's name, with `-group` if it went to all that the process had started.
@@ -355,7 +355,7 @@ class Bench:
             time.sleep(0.01)
 
     def _readable(self) -> None:
-        """What counts as finished is whole and what was expected, and good results are still there."""
+        """Asserts that accepted results are whole and as expected, and that good results are still there."""
         accepted = _accepted(self.now)
         for name in sorted(accepted):
             assert _content(self.now / name) == self.expected[name], f"{name} was accepted with other bytes"
@@ -378,7 +378,7 @@ def _warm():
 
 @dataclass
 class Outcome:
-    """Of one fault: confirmed kills by signal, those that came too late, and what went wrong."""
+    """Confirmed kills of one fault by signal, kills that came too late, and failures."""
 
     kills: Counter = field(default_factory=Counter)
     late: int = 0

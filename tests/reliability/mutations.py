@@ -58,7 +58,7 @@ REPORT = "report"
 READS = "reads"
 """The function of an experiment's parameters that names the files in the key of its tables."""
 TWICE_EVERY = 25
-"""Of so many edits, one is hashed anew from every file, too: the hashes must be the same."""
+"""Number of edits, one of which is hashed anew from every file, too: the hashes must be the same."""
 STATEMENTS = (
     "__import__('torch').set_default_dtype(__import__('torch').float64)",
     "setattr(__import__('math'), 'pi', 3)",
@@ -67,7 +67,7 @@ STATEMENTS = (
     "while print():\n    pass",
     "try:\n    __import__('numpy').seterr(all='raise')\nfinally:\n    pass",
 )
-"""What a module might do when it is imported."""
+"""Statements with an effect, which a module might run when it is imported."""
 IMPORT = """
 import json, multiprocessing, sys
 import matplotlib.pyplot, numpy, pandas, torch
@@ -121,7 +121,7 @@ def _find(tree: ast.Module, function: Function) -> ast.FunctionDef | ast.AsyncFu
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, functools.partial]]:
-    """What an edit may change of a node."""
+    """Changes that an edit may make to a node: in words, and as a function."""
 
     def operator(name, value, new):
         return f"{type(value).__name__} -> {type(new).__name__}", functools.partial(setattr, node, name, new)
@@ -198,8 +198,8 @@ def serve() -> None:
 
 
 class Answers(dict):
-    """Of a function with a cache, by its argument. Unlike those of `functools.cache`, they can be forgotten
-    one by one: an edit costs a tenth of a second, not two."""
+    """Answers of a function with a cache, by its argument. Unlike those of `functools.cache`, they can be
+    forgotten one by one: an edit costs a tenth of a second, not two."""
 
     def __init__(self, cached: "functools._lru_cache_wrapper") -> None:
         self._function = cached.__wrapped__
@@ -213,9 +213,9 @@ class Answers(dict):
 
 
 def forget(files: Iterable[Path]) -> None:
-    """What may have changed with these files and no others: the answers about a module or its symbols; those
-    about all modules, if it now binds other names, by which others find a definition; all symbols' code, if
-    it is a data file."""
+    """Forgets the answers that a change of these files and no others may alter: those about a module or its
+    symbols; those about all modules, if one now binds other names, by which others find a definition; all
+    symbols' code, if one is a data file."""
     files = set(files)
     if any(file.suffix != ".py" for file in files):
         closure._code.clear()
@@ -280,7 +280,7 @@ def verdicts(key: str) -> str:
 
 
 def symbols(step: str) -> list[Symbol]:
-    """What a step calls."""
+    """The symbols from which a step's closure begins."""
     if step in registry.experiments():
         return registry.experiment(step).symbols(load_tier("smoke", ROOT).params[step])
     if step in registry.artifacts():
@@ -312,14 +312,14 @@ def naming(file: str) -> frozenset[str]:
 
 @dataclass
 class Outcome:
-    """Of many edits, each looked at by each step.
+    """Pairs of an edit and a step, by what the step runs and what becomes of its results.
 
     Attributes:
         run: pairs of an edit and a step that runs the function, or reads the file: stale.
-        reached: pairs of which the step does not run it, and is stale.
-        fresh: pairs of which it does not, and is fresh.
-        missed: pairs of which it does, and is fresh: a wrong result would count.
-        strange: pairs that no import, or name of a file, connects, and stale.
+        reached: pairs whose step does not run or read it, and is stale.
+        fresh: pairs whose step does not run or read it, and is fresh.
+        missed: pairs whose step runs or reads it, and is fresh: a wrong result would count.
+        strange: stale pairs that neither an import nor the name of a file connects.
     """
 
     edits: int = 0
@@ -427,7 +427,7 @@ def side_by_side(copies: int, judge: Callable, ran: Iterable, chosen: Sequence[E
 
 
 def functions(ran: Mapping[str, Iterable[Edited]]) -> list[Function]:
-    """Those that can be edited: not comprehensions, which are part of the function that holds them."""
+    """Functions that can be edited: not comprehensions, which are part of the function that holds them."""
     every = {one for names in ran.values() for one in names if isinstance(one, Function)}
     return sorted(one for one in every if not one.name.endswith(("comp>", "<genexpr>")))
 
@@ -439,7 +439,7 @@ def data_files(ran: Mapping[str, Iterable[Edited]]) -> list[str]:
 def report(
     outcomes: Sequence[Outcome], of_constants: str, of: int, steps: int, seed: int, seconds: float
 ) -> str:
-    """What became stale, as a table."""
+    """The study's results in words, and as a table of stale and fresh steps."""
     rows = [
         ["runs the function, reads the file or imports the module: stale", "run"],
         ["runs, reads or imports it: fresh (wrong)", "missed"],
@@ -496,7 +496,7 @@ def main() -> int:
 
 
 def load(file: Path) -> dict[str, list[Edited]]:
-    """What ran and was read, as `everything` returned it and JSON keeps it."""
+    """Reads back the result of `everything` from JSON."""
     return {
         step: [one if isinstance(one, str) else Function(*one) for one in names]
         for step, names in json.loads(file.read_text()).items()
@@ -504,8 +504,8 @@ def load(file: Path) -> dict[str, list[Edited]]:
 
 
 def everything() -> dict[str, list[Edited]]:
-    """What each experiment of the smoke tier runs and reads, each of its drawings, each paper's verdicts, and
-    the report."""
+    """Functions and data files that each step of the smoke tier uses; the steps are experiments, drawings,
+    papers' verdicts and the report."""
     ran: dict[str, list[Edited]] = {}
     with tempfile.TemporaryDirectory() as root:
         tier = replace(load_tier("smoke", ROOT), root=Path(root))
@@ -520,15 +520,17 @@ def everything() -> dict[str, list[Edited]]:
 
 
 def used(step: str, record: Ran) -> list[Edited]:
-    """What a step ran and read. The registry finds what an experiment's hash is of, and computes nothing. It
-    also finds an experiment's files for drawings and verdicts, where other files make the tables stale."""
+    """Functions and data files that a step used. Left out are, for tables, the registry, which finds what
+    their hash is of and computes nothing; for drawings and verdicts, the function that names an experiment's
+    files, since other files make the tables stale."""
     is_of_tables = step in registry.experiments()
     names = {one for one in record.functions if (one.file != BESIDE if is_of_tables else one.name != READS)}
     return [*sorted(names), *sorted(record.data_files)]
 
 
 def run_traced(id: str, tier: Tier) -> dict[str, Ran]:
-    """What an experiment and each of its drawings run in a tier; leaves the results there."""
+    """Runs an experiment and each of its drawings in a tier, and leaves the results there; returns what each
+    step ran."""
     import_everything()
     _as_in_a_new_process()
     experiment, params = registry.experiment(id), tier.params[id]
@@ -553,7 +555,7 @@ def run_traced(id: str, tier: Tier) -> dict[str, Ran]:
 
 
 def judge_traced(tier: Tier) -> dict[str, Ran]:
-    """What the papers' verdicts on the results of a tier run, and the report."""
+    """Judges the papers on the results of a tier, and writes the report; returns what each step ran."""
     steps = {}
     for key in registry.judged():
         _as_in_a_new_process()
@@ -569,7 +571,7 @@ def judge_traced(tier: Tier) -> dict[str, Ran]:
 
 
 def _as_in_a_new_process() -> None:
-    """Nothing that was computed before is remembered, except what the registry holds, which no step reads."""
+    """Forgets what was computed before, except what the registry holds, which no step reads."""
     forget_results()
     registry.papers()
 

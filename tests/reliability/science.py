@@ -47,7 +47,7 @@ LIMIT = 300.0
 OPTIONS = (
     "-x", "-m", "not slow", "-k", "not those_that_results_were_taken_from", "-rfE", "-p", "no:cacheprovider",
 )  # fmt: skip
-"""Of pytest: what is quick, without the tests that hold a recorded mean of a stand-in's images."""
+"""Options of pytest: quick tests, without those that hold a recorded mean of a stand-in's images."""
 FIRST = re.compile(r"^(?:FAILED|ERROR) (?:tests/)?(\S+)", re.MULTILINE)
 HEADER = ["mutants of", "number", "caught", "by tests in", "stale", "survivors"]
 
@@ -77,7 +77,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a mutant.
+    """The tests' verdict on a mutant.
 
     Attributes:
         by: the first test that failed, or why there is none.
@@ -205,7 +205,7 @@ def study(
     limit: float = LIMIT,
     told: Callable[[str], None] = lambda line: None,
 ) -> list[Outcome]:
-    """What becomes of each mutant, in order.
+    """Tries each mutant; returns the outcomes in order.
 
     First the tests run without any mutant; what fails then says nothing about a mutant.
 

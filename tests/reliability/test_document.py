@@ -21,7 +21,7 @@ def test_what_went_wrong_is_counted_in_the_sum():
 
 
 def test_no_edit_was_missed_or_without_reason():
-    """Of functions, and of data files."""
+    """Edits of functions and of data files are counted apart."""
     wrong = re.findall(r"\(wrong\) \| (\d+) \| (\d+) \|", document.read("make mutations"))
     assert wrong == [("0", "0"), ("0", "0")]
 

@@ -1,4 +1,4 @@
-"""What is drawn of a claim lies where its numbers are."""
+"""Drawings of claims: everything lies where its numbers are."""
 
 import re
 

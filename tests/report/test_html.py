@@ -224,7 +224,7 @@ def claims() -> pd.DataFrame:
 
 
 class Page(HTMLParser):
-    """What a page holds: its ids, links, resources, elements, words, and its tables as rows of cells."""
+    """Contents of a page: its ids, links, resources, elements, words, and its tables as rows of cells."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -364,7 +364,7 @@ def test_printed_numbers_are_counted_once(page: Page) -> None:
 
 
 def test_each_printed_number_has_a_row_beside_ours(tier: Tier, page: Page) -> None:
-    """One was measured in narrower networks, one waits for a run as published, one is in no claim."""
+    """One number was measured in narrower networks, one waits for a run as published, one is in no claim."""
     shown = {each["artifact"]: each for each in load(tier)["papers"][0]["numbers"]}
     assert {artifact: each["setting"] for artifact, each in shown.items()} == {
         "Table 2": "not run", "Figure 6(a)": "reduced", "Table 9": "not judged",
@@ -408,7 +408,8 @@ def test_what_was_measured_as_published_is_compared_with_print(tier: Tier) -> No
 def test_what_only_a_run_as_published_decides_is_read_off_the_run_that_there_is(
     tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside what that run would take; a claim that the run has nothing of has no number of ours."""
+    """The needs of a published run stand beside it; a claim that the run has nothing of has no number of
+    ours."""
     whole = {"a": contract.Resources(minutes=90, gpus=4), "b": contract.Resources(minutes=600)}
     monkeypatch.setattr(ConfiguredExperiment, "needs", lambda experiment: whole)
     monkeypatch.setattr(published, "load_tier", lambda name, root: tier)
@@ -622,7 +623,7 @@ def test_settings_and_cells_are_drawn_and_listed(tier: Tier) -> None:
 
 
 def _declare(*claims: Claim) -> None:
-    """Makes them the only claims of the experiment that has run."""
+    """Makes these claims the only ones of the experiment that has run."""
     papers = registry.papers()
     toy = replace(papers["new2030"].experiments["new2030/toy"], claims=claims)
     papers["new2030"] = replace(
@@ -761,7 +762,7 @@ def test_a_headline_is_a_quotation_with_one_verdict_on_its_ground(tier: Tier, cl
 def test_a_sentence_holds_if_all_that_decides_it_does_at_the_papers_scale(
     decided_by: list, name: str
 ) -> None:
-    """What was run smaller speaks neither for it nor against it."""
+    """A smaller run speaks neither for a sentence nor against it."""
     names = list(STANDINGS)
     assert standing(decided_by) == (names[-1] if name == "neither" else name)
 
@@ -881,7 +882,8 @@ def test_a_figure_that_is_not_in_the_paper_is_about_what_it_does_not_draw_again(
 
 
 def test_a_papers_headlines_are_decided_by_its_own_claims() -> None:
-    """Never by an extension of ours, or by a sentence about printed numbers, which nothing was run for."""
+    """No extension of ours decides a headline, nor does a sentence about printed numbers, which nothing was
+    run for."""
     for paper in registry.in_order():
         for _, id in paper.headlines:
             claim, experiment = paper.claims[id]
@@ -1262,7 +1264,7 @@ def test_the_document_names_fields_that_there_are() -> None:
 
 
 def test_the_document_says_what_every_column_of_the_table_of_claims_is(tier: Tier, page: Page) -> None:
-    """A field of a claim, or a row of the document."""
+    """Each column is a field of a claim, or a row of the document."""
     columns = set(pd.read_csv(tier.results / "claims.csv", nrows=0))
     text = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
     table = text.partition("| column | meaning |\n|---|---|\n")[2].partition("\n\n")[0]

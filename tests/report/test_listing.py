@@ -1,4 +1,4 @@
-"""What lists say is what is stored."""
+"""Lists of experiments, papers and claims say what is stored."""
 
 import shutil
 from collections import Counter

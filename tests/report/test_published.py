@@ -46,7 +46,8 @@ def paper(*numbers, **fields):
 
 @pytest.mark.parametrize(("seeds", "repetitions"), [(5, 1), (20, 3)])
 def test_a_prediction_interval_holds_95_percent_of_further_means(seeds, repetitions):
-    """Of normal runs it is exact, however few there are: 4,000 worlds are within 4 standard errors."""
+    """For normal runs the interval is exact, however few there are: 4,000 worlds are within 4 standard
+    errors."""
     draws, worlds = np.random.default_rng(0), 4000
     held = 0
     for _ in range(worlds):
@@ -223,12 +224,12 @@ def test_hours_are_those_that_a_plan_of_the_paper_tier_gives():
         assert cost["longest_job_hours"] < cost["gpu_hours"] <= whole_run * (1 + 1e-9)
 
 
-# What is published.
+# Publication.
 
 
 @is_published
 def test_every_printed_number_is_published_once_as_it_is_printed():
-    """By the papers' own files, read as text: `0.30` stays `0.30`."""
+    """The papers' own files are read as text: `0.30` stays `0.30`."""
     expected = []
     for key in [each.key for each in registry.in_order()]:
         file = registry.folder(key) / "published.csv"

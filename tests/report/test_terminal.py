@@ -1,4 +1,4 @@
-"""What a person sees of Snakemake: figures, errors and the time, and nothing else."""
+"""Snakemake's output as a person sees it: figures, errors and the time, and nothing else."""
 
 import io
 import logging
@@ -36,7 +36,7 @@ def snakemake(tmp_path, capsys):
 
 
 def run(logger, *rules):
-    """What Snakemake logs of jobs that all end well."""
+    """Logs as Snakemake does for jobs that all end well."""
     logger.info("Building DAG of jobs...")
     logger.info("Job stats:", extra={"event": "run_info", "stats": {"k_fig01": 1, "k_table1": 1, "total": 3}})
     for id, rule in enumerate(rules):
@@ -106,7 +106,7 @@ def test_where_snakemake_runs_no_jobs_here_everything_is_seen(snakemake):
 
 
 def test_on_a_terminal_there_is_a_line_of_the_time(snakemake, monkeypatch):
-    """It is gone at the end, and figures stand above it."""
+    """The line is gone at the end, and figures stand above it."""
 
     class Screen(io.StringIO):
         def isatty(self):

@@ -1,4 +1,4 @@
-"""What a verdict is called, and what would decide it."""
+"""Names of verdicts, and statements of what would decide them."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,5 @@
-"""What a closure's hash sees and what it does not, on a package made for the purpose and on the real one."""
+"""Edits that change a closure's hash and edits that do not, in a package made for the purpose and in the real
+one."""
 
 import ast
 import importlib
@@ -336,7 +337,7 @@ ALLOWED = {
     "sources.py": {"verify", "sys.meta_path.insert"},
     "numerics/compiled.py": {"_kept"},
 }
-"""What modules of the package do when they are imported."""
+"""Effects that modules of the package may have when they are imported."""
 WITHOUT_EFFECT = {
     "torch.no_grad", "no_grad", "once_differentiable", "njit", "np.array", "np.sqrt", "np.log", "np.finfo",
     "pd.read_csv", "files", "metadata.version", "abstractmethod",
@@ -344,7 +345,7 @@ WITHOUT_EFFECT = {
 
 
 def disallowed(file, tree):
-    """What is wrong with a module's effects, in words."""
+    """Messages about a module's effects that are not allowed."""
     for node in effects(tree, {"reprise"}):
         call = node.value if isinstance(node, ast.Expr) else node
         name = ast.unparse(call.func if isinstance(call, ast.Call) else call).splitlines()[0]
@@ -422,7 +423,7 @@ def test_a_module_as_such_counts_with_all_that_can_be_got_at_through_it(demo):
 
 
 def test_a_local_name_like_a_top_level_one_hides_no_dependency(demo):
-    """It counts as used: a job too many rather than one too few."""
+    """The top-level name counts as used: a job too many rather than one too few."""
     assert ("demo.work", "shadowing") in closure.closure(("demo.work", "shadowing"))
 
 
@@ -439,7 +440,7 @@ def test_a_package_that_imports_its_own_module_is_no_endless_loop(demo):
     ("name", "touched"), [("printed", {"printed.csv"}), ("page", {"page.j2", "style.j2"})]
 )
 def test_a_data_file_counts_where_it_is_named(demo, name, touched):
-    """Beside the module or in a folder above, and what a template includes."""
+    """The file lies beside the module or in a folder above, or a template includes it."""
     for file, word in (("printed.csv", "1"), ("page.j2", "title"), ("style.j2", "body")):
         before = demo.hash(name, "demo.shapes.reader")
         demo.edit(file, word, "2")

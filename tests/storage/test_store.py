@@ -362,7 +362,7 @@ def test_a_kill_while_results_take_their_place_loses_neither_the_old_nor_the_new
 @pytest.mark.parametrize("moved", [0, 1, 2, 3])
 @pytest.mark.parametrize("key", [KEY, "another0key"])
 def test_a_reader_may_move_results_into_place_while_the_writer_does(folder, monkeypatch, key, moved):
-    """It comes when `moved` of their files have taken their place, and moves the others."""
+    """The reader comes when `moved` of the files have taken their place, and moves the others."""
     left, replace = [moved], os.replace
 
     def replace_after_the_reader(*names):
@@ -387,7 +387,7 @@ def test_a_killed_writers_draft_is_cleared_away_by_the_next(folder):
 
 
 def test_no_flipped_bit_of_results_is_read(folder):
-    """Of any file; about 150 bits of each."""
+    """About 150 bits of each file are flipped."""
     for file in (path for path in folder.iterdir() if path.suffix == ".parquet"):
         good = file.read_bytes()
         for place in range(0, 8 * len(good), 1 + 8 * len(good) // 150):
@@ -398,7 +398,7 @@ def test_no_flipped_bit_of_results_is_read(folder):
 
 
 def flipped(content, place):
-    """With another bit there."""
+    """The content with the bit at a place flipped."""
     changed = bytearray(content)
     changed[place // 8] ^= 1 << place % 8
     return bytes(changed)
@@ -408,7 +408,7 @@ KIND, KEY_OF_ENTRY = "models", "ab" * 16
 
 
 class TestCache:
-    """What is made once, and outlives a kill."""
+    """An entry of the cache is made once, and outlives a kill."""
 
     def make(self, folder):
         self.times = getattr(self, "times", 0) + 1
@@ -446,7 +446,7 @@ class TestCache:
         }
 
     def test_the_seconds_of_an_entry_are_its_own(self, tmp_path):
-        """Without those of the entries that it asks for, but with those of views, which go at the end."""
+        """Seconds of the entries asked for are left out, but not those of views, which go at the end."""
 
         def busy(seconds, inside=()):
             def make(folder):
@@ -469,7 +469,7 @@ class TestCache:
         assert 0.3 <= inner["cpu_seconds"] < 0.4
 
     def test_who_does_not_wait_goes_on_without_an_entry_that_is_made_elsewhere(self, tmp_path):
-        """Views excepted; no handler of exceptions takes it for a failure."""
+        """Views are excepted; no handler of exceptions takes the lack of an entry for a failure."""
         entry = store.Entry(tmp_path / store.CACHE / KIND / KEY_OF_ENTRY)
         with (
             locks.locked(entry.lock),
@@ -657,7 +657,7 @@ class TestCache:
         assert store.remove(entry)
 
     def test_who_waited_for_a_lock_that_is_removed_takes_the_new_one(self, tmp_path):
-        """And so excludes a third."""
+        """The new lock excludes a third process."""
         lock = tmp_path / locks.LOCK
         program = "import sys; from pathlib import Path; from reprise.storage import locks\n"
         program += "with locks.locked(Path(sys.argv[1])): print('mine', flush=True); input()"

@@ -1,4 +1,4 @@
-"""What training a network takes: operations as PyTorch counts them, and limits."""
+"""Costs of training a network: operations as PyTorch counts them, and limits."""
 
 import pytest
 import torch
@@ -90,7 +90,7 @@ def test_a_gpu_does_not_outrun_the_cores_that_decode_its_images():
 
 
 def test_images_that_stay_on_disk_take_no_memory():
-    """Only their features do: 512 numbers of 4 bytes, twice."""
+    """Only the images' features do: 512 numbers of 4 bytes, twice."""
     resnet18 = ResNet()
     needs = costs.resources(spec(encoder=resnet18), IMAGENET, **NO_PROBES, device="cuda")
     features = 2 * 4 * 512 * (1_281_167 + 50_000) / 1e6

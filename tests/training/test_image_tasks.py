@@ -1,4 +1,4 @@
-"""What tasks observe of a network: representations in evaluation mode, of images and of random views."""
+"""Observations of a network by tasks: representations in evaluation mode, of images and of random views."""
 
 from itertools import islice
 

@@ -22,7 +22,8 @@ HOW = {"nt_xent": {}, **tiny.STATEFUL}
 
 
 def content(folder):
-    """Of a model; its record, which must be whole, says how long it took."""
+    """Bytes of a model's files. The record, which must be whole and says how long training took, is left
+    out."""
     store.Entry(folder).verified()
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name != store.CACHE_RECORD}
 

@@ -1,4 +1,4 @@
-"""How methods are wired: against the losses and averages written out."""
+"""Wiring of methods, against the losses and averages written out."""
 
 import copy
 import inspect

@@ -239,7 +239,7 @@ def test_of_a_users_loss_the_content_counts_and_not_the_place(tmp_path):
 
 
 def test_of_a_users_loss_the_files_that_it_was_seen_to_read_count_too(tmp_path):
-    """By their content, wherever they lie."""
+    """Files count by their content, wherever they lie."""
     keys = []
     for folder, content in (("one", "1"), ("two", "1"), ("three", "2")):
         (tmp_path / folder).mkdir()
@@ -254,7 +254,7 @@ def test_of_a_users_loss_the_files_that_it_was_seen_to_read_count_too(tmp_path):
 
 
 def test_of_a_users_loss_the_modules_beside_it_count_too(tmp_path):
-    """And are found where it is trained; a loss in another folder has its own."""
+    """The modules are found where the loss is trained; a loss in another folder has its own."""
     keys, losses = [], []
     for folder, factor in (("one", 1), ("two", 1), ("three", 100)):
         (tmp_path / folder).mkdir()
@@ -338,7 +338,8 @@ def test_a_divergence_is_kept_like_any_result(tmp_path, never):
 
 
 def test_too_few_cores_for_a_gpu_are_told_once_a_run(tmp_path, capsys):
-    """Those that this process may use; not for images in memory, nor where the CPU trains."""
+    """The cores are those that this process may use; nothing is said for images in memory, nor where the CPU
+    trains."""
     (tmp_path / "class").mkdir()
     Image.new("RGB", (8, 8)).save(tmp_path / "class" / "a.png")
     in_files = DATA._replace(images=Folder(tmp_path, 8))

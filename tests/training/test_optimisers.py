@@ -11,7 +11,7 @@ from reprise.networks.encoders import RESNET10_W16
 from reprise.training.optimisers import LARS, SGD, AdamW
 
 RATES = (0.0, 0.3, 0.05)
-"""Of a schedule: the first of a warm-up, and one above and one below the local rates."""
+"""Rates of a schedule: the first of a warm-up, and one above and one below the local rates."""
 SHAPES = {"matrix": (3, 4), "kernel": (2, 3, 2, 2), "bias": (5,), "scale": (1,), "zero": (2, 2)}
 
 
@@ -34,7 +34,7 @@ def length_of(numbers):
 
 
 def vicregs(gradient, w, lr, decay, trust):
-    """Of the official code of VICReg and Barlow Twins."""
+    """LARS's update in the official code of VICReg and Barlow Twins."""
     update = [g + decay * x for g, x in zip(gradient, w, strict=True)]
     if length_of(w) == 0 or length_of(update) == 0:
         return update
@@ -42,7 +42,7 @@ def vicregs(gradient, w, lr, decay, trust):
 
 
 def solo_learns(gradient, w, lr, decay, trust):
-    """With `clip_lr`."""
+    """LARS's update in solo-learn's code, with `clip_lr`."""
     if length_of(w) == 0 or length_of(gradient) == 0:
         return gradient
     rate = trust * length_of(w) / (length_of(gradient) + decay * length_of(w))
@@ -84,7 +84,7 @@ def test_lars_is_the_literal_loop(clip, update_of):
 
 
 def step_of(optimiser, size):
-    """How a weight of length 1 moves by one step along a gradient of that size, in float64."""
+    """Movement of a weight of length 1 in one step along a gradient of that size, in float64."""
     weight = torch.nn.Parameter(torch.full((2, 2), 0.5, dtype=torch.float64))
     weight.grad = size * torch.tensor([[0.5, -0.5], [0.1, 0.7]], dtype=torch.float64)
     optimiser([weight]).step()
@@ -104,7 +104,7 @@ def test_a_clipped_step_is_the_shorter_of_lightlys_lars_and_torchs_sgd(size, is_
 
 
 def test_a_clipped_rate_is_that_of_the_schedule_or_that_of_lars_whichever_is_smaller():
-    """Of a first step, |Δw| / |g| at either side of the schedule's rate of .01."""
+    """The rate is |Δw| / |g| of a first step, on either side of the schedule's .01."""
     for length, rate in ((1.0, 0.01), (0.1, 0.002)):
         weight = torch.nn.Parameter(torch.full((2, 2), length / 2))
         weight.grad = torch.full((2, 2), 0.5)
@@ -145,7 +145,7 @@ def test_sgd_and_adamw_are_torchs(ours, theirs):
     ],
 )
 def test_of_a_network_in_float32_too_to_the_bit(ours, theirs):
-    """In channels-last layout, with a group whose rate no schedule moves."""
+    """Weights are in channels-last layout, with a group whose rate no schedule moves."""
     learned = []
     for build in (ours.build, theirs):
         torch.manual_seed(0)

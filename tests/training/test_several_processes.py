@@ -87,7 +87,7 @@ def test_they_go_on_after_an_interruption_to_the_same_bytes(of_two):
 
 
 def main(root):
-    """What each of the processes does."""
+    """The work of each process: networks are trained, and one training is interrupted and resumed."""
     with joined("cpu") as device:
         for objective in HOW:
             trained(spec(objective), tiny.data(), root, device=device)

@@ -13,7 +13,7 @@ PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 900}
 MOST_PAGES = 15
 MOST_PIXELS = 4500
-"""Of the first page at desktop width."""
+"""Largest height of the first page at desktop width, in pixels."""
 MOST_BYTES = 4e6
 AXE = {"resultTypes": ["violations"]}
 BUTTON = "#menu"
@@ -163,7 +163,7 @@ def plotted(visit, report):
 
 
 def pixels(figure, row):
-    """Where a row's point is in the window."""
+    """Position of a row's point in the window, in pixels."""
     svg = figure.locator(".plate svg")
     svg.scroll_into_view_if_needed()
     box, (_, _, width, _) = svg.bounding_box(), map(float, svg.get_attribute("viewBox").split())

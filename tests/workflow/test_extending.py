@@ -59,7 +59,7 @@ COMMANDS = (
     "python docs/tiers.py",
     *(f"python tests/golden/update.py {id}" for id in GOLDEN),
 )
-"""What the page has its reader run."""
+"""Commands that the page has its reader run."""
 
 
 def diff_in(section):
@@ -70,7 +70,7 @@ def diff_in(section):
 
 
 def apply(diff, *options, folder=ROOT):
-    """What `git apply` prints."""
+    """Output of `git apply`, which must succeed."""
     command = ["git", "apply", *options, "-"]
     process = subprocess.run(command, input=diff, cwd=folder, text=True, capture_output=True)
     assert process.returncode == 0, f"docs/extending.md: {process.stderr}"
@@ -173,7 +173,7 @@ def followed(source, shared):
 
 
 ADDED = ("align_uniform", "oord2018", "sec61_early", "fashion")
-"""In the name of each case about an addition."""
+"""Words in the name of each case about an addition."""
 BELOW = ("contract", "networks", "numerics", "storage")
 """Rooms that use nothing that the page adds to, as `lint-imports` holds."""
 UNTOUCHED = ("annex", "diagnostics", "evidence", "ledger", "reliability", "training")
@@ -186,7 +186,7 @@ OF_ONE = (
     *("papers/jing2022/test_projector_map.py", "papers/jing2022/test_projector_spectra.py"),
     "papers/jing2022/test_simulations.py",
 )
-"""Likewise files: each about one experiment, or about what is tried on one; none goes through a list."""
+"""Files that are each about one experiment, or about what is tried on one; none goes through a list."""
 REFUSALS = ("test_bad_input_is_one_message_before", "test_a_name_that_snakemake_would_ignore")
 """Tests of what Snakemake refuses, which is told before any list is read or by the names in it."""
 
@@ -340,7 +340,7 @@ def test_a_mistake_is_named_by_every_test_that_it_turns_red(followed, tmp_path, 
 
 
 def failures(report):
-    """By test that failed, its name and what it said."""
+    """Name and message of each test that failed, by test."""
     found = {}
     for case in xml.parse(report).iter("testcase"):
         test = f"{case.get('classname')}::{case.get('name')}"

@@ -1,4 +1,4 @@
-"""What a fresh clone shows before anything has run: the recorded run that comes with it."""
+"""A fresh clone before anything has run, which shows the recorded run that comes with it."""
 
 import os
 import re
@@ -34,8 +34,8 @@ def git(clone, *words):
 
 
 def test_the_readmes_examples_run_in_a_fresh_clone_within_a_minute(clone, monkeypatch):
-    """Its commands for a first look, which draw every figure of five papers, and its lines for a notebook.
-    What two idle cores do in a minute takes up to 80 CPU seconds beside other tests."""
+    """The commands for a first look draw every figure of five papers; the lines for a notebook run, too. What
+    two idle cores do in a minute takes up to 80 CPU seconds beside other tests."""
     monkeypatch.setenv("BROWSER", "echo %s")
     readme = (clone.root / "README.md").read_text()
     section = readme.split("## Look first\n")[1].split("\n## ")[0]

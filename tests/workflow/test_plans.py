@@ -1,4 +1,4 @@
-"""What Snakemake plans and what it refuses, without running a job."""
+"""Snakemake's plans and refusals, without running a job."""
 
 import importlib.util
 import math
@@ -103,7 +103,7 @@ def test_every_experiment_is_a_job_with_the_resources_that_it_declares(jobs):
 
 
 def test_resources_differ_from_one_experiment_to_another():
-    """Else the test above would not see that a rule takes those of another."""
+    """If they did not, the test above could not see that a rule takes those of another."""
     needs = [together(e.needs(SMOKE.params[id]).values()) for id, e in registry.experiments().items()]
     for name in ("minutes", "memory_mb"):
         assert len({getattr(one, name) for one in needs}) > 1
@@ -272,13 +272,13 @@ def a_file_for_a_folder(root):
 
 
 def text_for_the_link(root):
-    """As git checks it out where symbolic links are switched off."""
+    """Replaces the link by its text, as git does where symbolic links are switched off."""
     (root / "profiles").unlink()
     (root / "profiles").write_text("workflow/profiles")
 
 
 def a_profile_of_the_users(root):
-    """Where `XDG_CONFIG_HOME=home` makes Snakemake look for global profiles."""
+    """Adds a profile where `XDG_CONFIG_HOME=home` makes Snakemake look for global ones."""
     folder = root / "home" / "snakemake" / "mine"
     folder.mkdir(parents=True)
     (folder / "config.yaml").write_text("cores: 1\n")

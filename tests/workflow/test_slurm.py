@@ -30,7 +30,7 @@ PROFILE = (
     "--slurm-status-command", "squeue", "--slurm-init-seconds-before-status-checks", "1",
     "--seconds-between-status-checks", "2",
 )  # fmt: skip
-"""What a Slurm without accounting needs, and short waits."""
+"""Options for a Slurm without accounting, and short waits."""
 LONG = 1200
 
 
@@ -56,7 +56,7 @@ class Cluster:
         return self.output.read_text()
 
     def start(self, *arguments):
-        """Snakemake, in a session of its own."""
+        """Starts Snakemake in a session of its own."""
         command = (sys.executable, "-m", "snakemake", *arguments, *PROFILE)
         with self.output.open("a") as file:
             return subprocess.Popen(
@@ -75,12 +75,12 @@ class Cluster:
             kill_all(process)
 
     def log(self, share=""):
-        """What the log of the experiment, or of a share, says so far."""
+        """The log of the experiment, or of a share, so far."""
         file = self.root / "results/smoke/logs" / f"{ID}{share and f'.{share}'}.log"
         return file.read_text() if file.is_file() else ""
 
     def wait_for(self, text, share="", times=1):
-        """Until the log says it."""
+        """Waits until the log says a text so many times."""
         slurm.wait_until(lambda: self.log(share).count(text) >= times, LONG, text)
 
     def worker(self, share=""):
@@ -188,7 +188,7 @@ def test_whatever_is_killed_the_run_ends_with_the_same_bytes(node, blank, smoke_
     arguments = (rule_of(ID), "--set-scatter", f"{rule_of(ID)}=2")
 
     def both(find):
-        """What it finds of each share; at once, because neither share waits for the other."""
+        """Results of `find` for both shares, sought at once because neither waits for the other."""
         with ThreadPoolExecutor() as pool:
             return pool.map(find, (one, two))
 

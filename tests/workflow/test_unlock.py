@@ -1,4 +1,4 @@
-"""What `make reproduce` does about locks: it removes those that nobody holds, and leaves all others."""
+"""Locks and `make reproduce`: it removes those that nobody holds, and leaves all others."""
 
 import platform
 import shutil
@@ -27,7 +27,7 @@ def folder(tmp_path):
 
 
 def unlock(folder):
-    """What it prints, and whether the folder is locked then."""
+    """The script's output, and whether the folder is locked then."""
     done = subprocess.run(
         [SCRIPT, "--config", "tier=smoke"], cwd=folder, capture_output=True, text=True,
         env={"PATH": f"{folder.parent / 'bin'}:/usr/bin:/bin"},

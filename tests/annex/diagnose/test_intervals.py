@@ -14,7 +14,7 @@ VARIANCES = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.03])
 SHARES = VARIANCES / VARIANCES.sum()
 ROOTS = np.sqrt(VARIANCES) / np.sqrt(VARIANCES).sum()
 MIX = 0.6
-"""Of the views' correlation in every dimension."""
+"""Correlation of the two views in every dimension."""
 KNOWN = {
     "largest singular value": 2.0,
     "effective rank": np.exp(-(ROOTS * np.log(ROOTS)).sum()),

@@ -13,7 +13,7 @@ from reprise.errors import RepriseError
 
 NAMES = ["golden retriever", "tabby cat", "naïve, bird", "golden retriever", "tabby cat", "naïve, bird"]
 CLASSES = [0, 2, 1, 0, 2, 1]
-"""Of `NAMES`: sorted, "naïve, bird" lies between the others."""
+"""Classes of `NAMES`, numbered in sorted order: "naïve, bird" lies between the others."""
 
 
 @pytest.fixture(autouse=True)

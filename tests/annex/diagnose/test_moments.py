@@ -1,5 +1,5 @@
-"""What one pass gathers, against NumPy and scikit-learn on the whole arrays; the jackknife, against the plain
-one, which computes everything without each group."""
+"""Moments gathered in one pass, against NumPy and scikit-learn on the whole arrays; the jackknife, against
+the plain one, which computes everything without each group."""
 
 import numpy as np
 import pytest

@@ -21,7 +21,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), 
 
 @pytest.fixture
 def names():
-    """What the first block defines."""
+    """Names that the page's first block of code defines, with their values."""
     defined = {}
     exec(BLOCKS[0], defined)
     return defined

@@ -321,8 +321,8 @@ def test_orthonormal_layers_stay_so():
 
 
 def test_a_linear_network_with_orthonormal_layers_finds_the_directions_that_views_share():
-    """Those of most covariance between the views: 1 in two quarters, .75 of the classes, 0 of the noise;
-    there are as many outputs as directions in two quarters."""
+    """The covariance between the views is 1 in two quarters of the inputs, .75 in that of the classes and 0
+    in that of the noise; there are as many outputs as directions in two quarters."""
     params = Params()
     weights = toy.descended(params, "linear", toy.non_contrastive, [0], 0.05, 400, orthonormal=True)
     product = (weights[1] @ weights[0])[0]

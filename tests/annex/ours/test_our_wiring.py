@@ -1,5 +1,5 @@
-"""What the networks of the comparison train on and are measured by: the objective, setting and rate of their
-row, toy networks against plain loops, and test samples that no network has seen."""
+"""The wiring of the comparison's networks: the objective, setting and rate of their row, toy networks against
+plain loops, and test samples that no network has seen."""
 
 from dataclasses import dataclass, field
 
@@ -50,7 +50,7 @@ def test_no_test_image_is_a_training_image(name):
 
 
 def test_a_probe_of_images_learns_from_training_images_and_labels():
-    """Over the ways to turn the test labels each image is right once."""
+    """Each image is right once over the ways to turn the test labels."""
     classes, draw = torch.arange(90) % 3, torch.Generator().manual_seed(0)
     images = 40 + 2 * torch.randint(0, 100, (180, 1, 4, 4), generator=draw)
     images[torch.arange(180), :, classes.repeat(2)] += 100
@@ -205,7 +205,7 @@ def test_samples_of_training_and_of_the_test_are_two_streams(stream, moves, is_m
 
 
 def test_seeds_of_the_toys_follow_the_first():
-    """Whereas their pilots stay."""
+    """The pilots' seeds stay."""
     run, later = ToyRun("relu", "vicreg", FIRST), SMALL.model_copy(update={"first_seed": 1})
     rows, moved = computing._toy(SMALL, run), computing._toy(later, run)
     assert set(rows["seed"].dropna()) == {0, 1}
@@ -218,7 +218,7 @@ def test_seeds_of_the_toys_follow_the_first():
 
 
 def test_a_toys_row_has_the_rate_that_its_pilots_choose(monkeypatch):
-    """And its own loss, layers and number of steps."""
+    """The loss, the layers and the number of steps are the row's own, too."""
     seen = []
 
     def descended(params, kind, loss, seeds, rate, steps, orthonormal):

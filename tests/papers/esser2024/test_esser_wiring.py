@@ -1,5 +1,5 @@
-"""What each arm of Esser 2024's experiments trains on, starts from and is measured by, against plain loops;
-which random numbers reach which rows; and claims that read every width."""
+"""The wiring of each arm of Esser 2024's experiments: training data, start and measurements against plain
+loops; the rows that each stream of random numbers reaches; and claims that read every width."""
 
 import re
 from functools import cache
@@ -73,7 +73,7 @@ def contrastive(anchor, positive, negative):
     return sum(a @ (n - p) for a, p, n in zip(anchor, positive, negative, strict=True)) / len(anchor)
 
 
-# Which random numbers reach which rows.
+# Rows that random numbers reach.
 
 EVERY = dict.fromkeys(("ends", "trajectory", "outputs"), "")
 OF_FIGURE_1 = {"trajectory": "", "runs": "", "penalised": ""}
@@ -115,7 +115,7 @@ def test_every_stream_is_known(id, monkeypatch):
 
 @pytest.mark.parametrize(("id", "stream"), [(id, stream) for id in REACHES for stream in REACHES[id]])
 def test_a_stream_reaches_the_rows_of_its_seed_that_it_should_and_no_other(id, stream, monkeypatch):
-    """Within the tolerance of solve_ivp, which integrates all seeds together."""
+    """Rows agree within the tolerance of solve_ivp, which integrates all seeds together."""
     before, after = computed(id), turned(monkeypatch, id, TINY[id], re.escape(stream), seeds={1})
     near = {name: where_nearly(before[name], after[name]) for name in after}
     reached = {
@@ -142,7 +142,8 @@ def where_nearly(before, after):
 
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_runs_are_those_of_their_problem_and_data(outputs):
-    """From the text: no norm, spectral norms, Frobenius norms, or one layer from the same product."""
+    """By the text, a problem has no norm, spectral norms, Frobenius norms, or one layer from the same
+    product."""
     params = TINY["esser2024/constrained_losses"]
     runs = computed("esser2024/constrained_losses")["runs"].query("output_dim == @outputs")
     norms = {"orthogonal": lambda w: torch.linalg.matrix_norm(w, 2), "frobenius": torch.linalg.matrix_norm}
@@ -291,7 +292,7 @@ def test_the_moons_of_figure_2_are_those_of_its_settings():
 
 
 def test_the_largest_difference_is_that_of_any_epoch():
-    """It peaks midway, the more the wider the network."""
+    """The difference peaks midway, the more the wider the network."""
     claims = {
         claim.id.rpartition("2024/")[2]: claim for claim in registry.experiment("esser2024/width").claims
     }
@@ -406,7 +407,7 @@ def pair(of_digits):
 
 
 def test_seeds_of_figure_4_follow_the_first(of_digits):
-    """But for the splits by which the two classes are chosen."""
+    """The splits by which the two classes are chosen do not follow."""
     of_seeds = {name: table for name, table in of_digits.items() if name != "pairs"}
     assert_seeds_follow_the_first("esser2024/digit_classes", DIGITS, of_seeds)
 
@@ -462,7 +463,7 @@ def plain_embeddings(pair, z, seed):
 
 
 def test_an_accuracy_is_that_of_its_methods_embeddings(of_digits, pair):
-    """Of one seed at two outputs, where the methods differ most."""
+    """One seed is compared at two outputs, where the methods differ most."""
     seed, y = 1, pair.samples[1].y
     rows = of_digits["accuracy"].query("z == 2 and seed == @seed").set_index("method")
     embeddings = plain_embeddings(pair, 2, seed)

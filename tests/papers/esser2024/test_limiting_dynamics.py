@@ -107,7 +107,7 @@ def test_solutions_together_are_those_one_by_one():
 
 
 def test_a_rotation_of_the_hidden_units_changes_no_output():
-    """So that few of them need be trained; against descent with all of them."""
+    """Few hidden units need be trained for that reason; the reference is descent with all of them."""
     c = random_c(10, 3, 2, 2) / 4
     values, vectors = dynamics.eigenpairs(c)
     weights = starts = orthonormal_start(range(3), 40, 2, 2)
@@ -159,7 +159,7 @@ def test_the_largest_step_is_that_of_the_jacobian_at_the_limit(name, seed):
 
 @EACH_ODE
 def test_it_is_a_quarter_over_the_size_of_the_smallest_eigenvalue(name):
-    """Where none is large and positive; a run settles below it, and does not above."""
+    """No eigenvalue is large and positive; a run settles below the limit, and does not above."""
     values = np.array([-0.8, -0.3])
     limit = dynamics.largest_step(name, values, 1)
     assert limit == pytest.approx(0.25 / 0.8)
@@ -239,7 +239,7 @@ def test_a_seeds_numbers_do_not_depend_on_the_others(tables):
 
 
 def test_ends_are_those_of_the_courses(tables):
-    """Of seed 2, from the recorded outputs; the last quarter of 51 records begins with the 39th."""
+    """Seed 2 is computed from its recorded outputs; the last quarter of 51 records begins with the 39th."""
     outputs = tables["outputs"].query("z == 2 and width == 10 and seed == 2")
     wide = outputs.pivot(index=["method", "iteration"], columns=["eigenvector", "unit"], values="output")
     ends = tables["ends"].query("z == 2 and width == 10 and seed == 2").set_index("method")

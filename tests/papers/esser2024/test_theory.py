@@ -78,7 +78,7 @@ def test_no_assumption_and_no_departure():
 
 
 def largest_error(name, number=5):
-    """Of a formula that should hold, over some points."""
+    """The largest error, over some points, of a formula that should hold."""
     formula = next(each for each in FORMULAS if each.name == name)
     found = [formula.all_errors(formula.tried_at(rng(seed), 5)) for seed in range(number)]
     return max(each.corrected if formula.misprint else each.printed for each in found)
@@ -265,7 +265,7 @@ def test_the_scaled_minimum_against_a_general_optimiser():
 
 
 def test_frobenius_constraints_collapse_where_orthonormal_ones_do_not():
-    """The same C, with two negative eigenvalues."""
+    """C is the same, with two negative eigenvalues."""
     matrix = points.symmetric(rng(), 2, 2)
     start = rng(1).normal(size=(6, 4)), rng(2).normal(size=(6, 2))
     ranks = [

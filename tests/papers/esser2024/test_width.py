@@ -193,7 +193,8 @@ def test_the_mean_is_the_slope_of_the_means_and_the_error_the_jackknifes():
 
 
 def test_its_interval_covers_the_true_slope_as_often_as_it_says():
-    """Of 400 samples of ten seeds, about 95 %: within what chance and ten seeds allow."""
+    """About 95 % of the intervals of 400 samples of ten seeds hold the slope, within what chance and ten
+    seeds allow."""
     rng, widths = np.random.default_rng(1), np.array([10, 30, 100, 300])
     covered = 0
     for _ in range(400):
@@ -204,7 +205,7 @@ def test_its_interval_covers_the_true_slope_as_often_as_it_says():
 
 
 def expected_difference(h):
-    """Of ReLU at the start, E ‖u^φ - u^I‖ over E ‖x‖, for W1 x uniform on a sphere and W2 on another.
+    """E ‖u^φ - u^I‖ over E ‖x‖ of ReLU at the start, for W1 x uniform on a sphere and W2 on another.
 
     u^φ - u^I = W2ᵀ b with b = φ(-W1 x), so that the mean is E ‖b‖ E |v| for v a coordinate of W2: for g
     normal, ‖φ(g)‖ and ‖g‖ have chi distributions, the former with a binomial number of degrees of freedom.
@@ -215,7 +216,8 @@ def expected_difference(h):
 
 
 def test_at_the_start_relus_interval_covers_the_exact_slope():
-    """Of 100 sets of ten seeds, five are expected to miss; fewer than 88 hold it once in 600 such tests."""
+    """Five of 100 sets of ten seeds are expected to miss the slope; fewer than 88 hold it once in 600 such
+    tests."""
     widths, sets = (10, 30, 100, 300), 100
     params = Params(widths=widths, activations=("relu",), seeds=10 * sets, starts=4)
     values = width._starts(params).pivot(index="seed", columns="width", values="difference")
@@ -237,7 +239,7 @@ def test_slopes_at_the_edges():
 
 
 def test_one_flipped_initialisation_widens_the_interval():
-    """What tanh's end does where one network of ten goes to the other of the two points."""
+    """One tanh network of ten goes to the other of the two points at the end."""
     claims = {claim.id.partition("fig2/")[2]: claim for claim in CLAIMS}
     calm = ideal(Params())
     table = calm["differences"]

@@ -66,7 +66,7 @@ def test_one_data_set_has_one_panel_without_a_title(smoke):
 
 
 def test_figure_10(smoke):
-    """Of each part of r, what its probe gains over training, with the shortcut and without."""
+    """Each part of r has the gain of its probe over training, with the shortcut and without."""
     panels, base, params = drawn("jing2022/fig10", smoke)
     ticks = [label.get_text() for label in panels[0].get_yticklabels()]
     d0 = params.d0

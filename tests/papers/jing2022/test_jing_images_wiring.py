@@ -1,5 +1,5 @@
-"""What the networks of Jing 2022's image experiments are, by the name that their rows have; and probes that
-learn from the training images alone, whose predictions no test label and no other test image changes."""
+"""The networks of Jing 2022's image experiments, by the name that their rows have; and probes that learn from
+the training images alone, whose predictions no test label and no other test image changes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -132,7 +132,7 @@ def images_of(classes, noise, seed):
 
 
 def accuracy(data, training=SPECTRA):
-    """In %, of the probe of pixels of an image experiment."""
+    """Accuracy, in %, of an image experiment's probe on pixels."""
     training = replaced(training, {"probe.epochs": 15, "d0": 8})
     student = Student(Pixels(), torch.nn.Identity(), features=16, dim=16)
     own = image_settings.net(training, "linear", 0, "", {})
@@ -142,13 +142,13 @@ def accuracy(data, training=SPECTRA):
 
 
 def noisy(offset=0):
-    """Of which a probe predicts some and not all."""
+    """Images of which a probe predicts some and not all."""
     train, test = images_of(CLASSES, 2, 0), images_of(CLASSES.roll(offset), 2, 1)
     return Data(train, CLASSES, test, CLASSES.roll(offset))
 
 
 def short_cut_accuracy(monkeypatch, data):
-    """The colour experiment's probe, of pixels."""
+    """Accuracy, in %, of the colour experiment's probe on pixels."""
     of = short_cut.spec(SHORT_CUT, "any hue", 0)
     student = Student(Pixels(), torch.nn.Identity(), features=16, dim=16)
     monkeypatch.setattr(short_cut, "features", lambda student, spec, images: images.flatten(1).float())
@@ -157,7 +157,7 @@ def short_cut_accuracy(monkeypatch, data):
 
 @pytest.mark.parametrize("experiment", ["spectra", "short cut"])
 def test_a_prediction_depends_on_no_test_label_and_on_no_other_test_image(experiment, monkeypatch):
-    """Over the three ways to turn the labels, each image is right once; and the accuracy of all images is the
+    """Each image is right once over the three ways to turn the labels; and the accuracy of all images is the
     mean of two halves of other classes and brightness."""
     of = accuracy if experiment == "spectra" else lambda data: short_cut_accuracy(monkeypatch, data)
     data = noisy()

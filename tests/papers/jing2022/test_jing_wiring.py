@@ -1,5 +1,6 @@
-"""What each arm of Jing 2022's experiments trains on, starts from and is measured by, against plain loops;
-which random numbers reach which rows; and probes whose predictions no test label or other image changes."""
+"""The wiring of each arm of Jing 2022's experiments: training data, start and measurements against plain
+loops; the rows that each stream of random numbers reaches; and probes whose predictions no test label or
+other image changes."""
 
 import re
 from functools import cache
@@ -43,7 +44,7 @@ def computed(id):
     return registry.experiment(id).compute()(params(id), Context())
 
 
-# Which random numbers reach which rows.
+# Rows that random numbers reach.
 
 PROGRAMS = 'views == "authors\' case_1.py"'
 FROM_START = {"trajectory": "", "alignment": "", "singular_values": "", "theorem3": ""}

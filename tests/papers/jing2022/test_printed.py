@@ -1,4 +1,4 @@
-"""What the paper says of its own numbers; and the image claims, which are about them too."""
+"""The paper's sentences about its own numbers; and the image claims, which are about them too."""
 
 import pytest
 

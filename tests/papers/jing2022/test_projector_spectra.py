@@ -53,7 +53,7 @@ SMALL = (
 )
 
 
-# What is trained.
+# Training.
 
 
 def spec(training, kind, seed):
@@ -117,7 +117,7 @@ def test_all_nets_of_a_seed_start_from_one_encoder():
     assert all(torch.equal(weight, starts[1][name]) for name, weight in starts[0].items())
 
 
-# What is measured of it.
+# Measurements of a network.
 
 
 @pytest.fixture(scope="module")

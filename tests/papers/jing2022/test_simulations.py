@@ -536,7 +536,7 @@ def test_without_negatives_one_direction_is_left():
     np.testing.assert_allclose(end["stable_rank"], 1, atol=0.02)
 
 
-# What is common to all.
+# All simulations.
 
 
 @pytest.mark.parametrize("id", SIMULATIONS)

@@ -1,4 +1,4 @@
-"""How the condition number grows with d: against the closed form, and what the solver leaves open."""
+"""Growth of the condition number with d: against the closed form, and within what the solver leaves open."""
 
 import numpy as np
 import pytest
@@ -78,7 +78,7 @@ def changed(tables, moment, **columns):
     ],
 )
 def test_one_dimension_is_enough(tables, name, moment, column, value):
-    """There is no chance in it, so that a mean over dimensions would hide the one that fails."""
+    """Nothing is random, so that a mean over dimensions would hide the one that fails."""
     broken = changed(tables, moment, **{column: lambda rows: rows[column].mask(rows["dim"] == 80, value)})
     judged = judge(BY_ID[f"ren2023/thm43/{name}"], broken)
     assert (judged.verdict, judged.code) == ("inconclusive", "not found")

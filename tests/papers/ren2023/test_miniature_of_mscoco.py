@@ -51,16 +51,17 @@ OURS = ("contrastive-above-linear-map", "noncontrastive-condition-above-start-si
 
 IMAGES = {"train": 36, "val": 18}
 COLOURS = {1: (220, 40, 40), 3: (40, 200, 60), 7: (50, 60, 230)}
-"""By category."""
+"""Colours by category."""
 LABELS = list(COLOURS)
 WIDTH, HEIGHT, LEFT, TOP, SIDE = 40, 32, 6, 2, 28
-"""Of a picture, and of its middle, which is encoded without a change of size."""
+"""Size of a picture, and place and side of its middle, which is encoded without a change of size, in
+pixels."""
 MISLEADING = 26
 """A test image in the colour of the one before it, so that no accuracy or alignment score is at its end."""
 UNTOLD, EMPTY = 8, (5, 11)
 """A training image without captions, and two test images without objects."""
 SHARES = ("1-of-2", "2-of-2")
-"""As Snakemake names them."""
+"""Shares, as Snakemake names them."""
 SHARD = 10
 """Items whose features lie in one entry of the cache, as 4,096 do of MSCOCO."""
 CONSTANTS = (
@@ -68,7 +69,7 @@ CONSTANTS = (
     (pretrained_files.SIZES, "tiny", pretrained_formats.TINY),
     (vars(kept), "SHARD", SHARD),
 )
-"""What a miniature has otherwise than MSCOCO and RoBERTa: mapping, key, value."""
+"""Constants of MSCOCO and RoBERTa that a miniature replaces: mapping, key, value."""
 SEEN = re.compile(r"^features of .+: HIT \d+, MISS (\d+)$", re.MULTILINE)
 MADE = re.compile(r"made: (.+), \d+ to \d+$", re.MULTILINE)
 """`told` writes such a line for each entry of features."""
@@ -185,7 +186,7 @@ def computed_again(*arguments):
 
 
 def entries_of_features(given):
-    """By what is encoded, the number of entries that hold the features of it."""
+    """Number of entries that hold features, by what is encoded."""
     items = {
         "training images": len(given.images), "test images": IMAGES["val"],
         "training captions": len(given.texts), "test captions": IMAGES["val"], "prompts": len(LABELS),
@@ -194,7 +195,7 @@ def entries_of_features(given):
 
 
 def resnet_features(lab, file):
-    """Those of the middle of a picture, by torchvision's own network."""
+    """Features of the middle of a picture, by torchvision's own network."""
     net = models.resnet101()
     net.load_state_dict(torch.load(lab / "data" / "resnet101-random.pth"))
     net.fc = torch.nn.Identity()
@@ -205,7 +206,7 @@ def resnet_features(lab, file):
 
 
 def roberta_features(lab, text):
-    """The mean of its tokens' last states, by transformers' own network."""
+    """Mean of the last states of a text's tokens, by transformers' own network."""
     folder = lab / "data" / "roberta-base"
     tokens = AutoTokenizer.from_pretrained(folder)(text, return_tensors="pt")
     with torch.no_grad():

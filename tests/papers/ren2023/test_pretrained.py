@@ -149,7 +149,7 @@ def another_order(folder):
 
 
 def other_files(folder):
-    """Those of the same model for other frameworks, and what lies beside it where it is published."""
+    """Adds files of the same model for other frameworks, and others that are published beside it."""
     names = ("tf_model.h5", "flax_model.msgpack", "rust_model.ot", "README.md", ".gitattributes", "dict.txt",
              "pytorch_model.bin", "pytorch_model.bin.index.json", "generation_config.json", "LICENSE",
              "onnx/model.onnx", "coreml/model.mlpackage", ".git/HEAD", "1_Pooling/config.json")  # fmt: skip
@@ -270,7 +270,7 @@ def with_pooler(folder):
 
 
 def for_masked_language(folder):
-    """As roberta-base is published: with a head, a prefix, and the old indices of positions."""
+    """Saves a model as roberta-base is published: with a head, a prefix, and the old indices of positions."""
     model = RobertaForMaskedLM.from_pretrained(folder)
     content = {**model.state_dict(), "roberta.embeddings.position_ids": torch.arange(40)[None]}
     assert any(name.startswith("lm_head.") for name in content)

@@ -154,7 +154,7 @@ def test_alternatives_differ_in_what_is_lost_and_are_valid():
         assert other != params.model_copy(update={"seeds": 3})
 
 
-# What claims measure at events.
+# Claims' measurements at events.
 
 
 def with_course(**columns):

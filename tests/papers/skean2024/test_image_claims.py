@@ -31,7 +31,7 @@ def judged_on_eigenvalues(name, rows, change):
 
 @EACH
 def test_networks_whose_probe_has_not_risen_are_no_evidence(name):
-    """What raw pixels tell is no measure of first epochs, and a rise of eigenvalues is one of its own."""
+    """Accuracy on raw pixels is no measure of first epochs, and a rise of eigenvalues is one of its own."""
     if name == "sec52/stepwise-nonlinear":
         return
     found = judge(CLAIMS[name], changed(start=61.0))

@@ -1,4 +1,4 @@
-"""What the methods are trained with, and what is shared."""
+"""Settings by which the methods are trained, and the networks that experiments share."""
 
 import math
 from pathlib import Path

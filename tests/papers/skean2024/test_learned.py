@@ -1,4 +1,4 @@
-"""What counts as learned."""
+"""Gains and rises in accuracy that count as learning."""
 
 import math
 

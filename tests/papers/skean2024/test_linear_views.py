@@ -80,7 +80,8 @@ def test_descent_in_embeddings_is_descent_of_the_layers_and_so_it_is_reduced(los
 
 
 def test_the_combinations_that_are_followed_stand_for_all():
-    """While the 10th eigenvalue grows; the leading ones alone do not. Noise leaves the most over."""
+    """Singular values and the loss are compared while the 10th eigenvalue grows; the leading combinations
+    alone do not stand for all. Noise leaves the most over."""
     x = problem.centred(problem.VIEWS["noise"](load("photographs", "nowhere")[0][:448], 0))
     w = problem.initial(x.shape[-1], 10, 1e-3, 0)
     kernels, start = x @ x.swapaxes(1, 2), x @ w.swapaxes(1, 2)
@@ -129,7 +130,7 @@ def aligned(values=(1.0, 0.8, 0.4), correlations=(0.9, 0.6, 0.5), samples=9):
 
 @EACH
 def test_modes_are_those_of_the_dense_matrices(loss):
-    """Where the views share eigenvectors, and for Barlow's loss in any case."""
+    """Modes are compared where the views share eigenvectors, and for Barlow's loss in any case."""
     x, right = aligned()
     w = np.random.default_rng(2).normal(size=(2, 3, 5))
     found = problem.reduced(x, w).modes[loss]
@@ -184,7 +185,7 @@ def test_the_sharpness_is_the_largest_eigenvalue_of_the_hessian(loss):
 @EACH
 @pytest.mark.parametrize(("share", "stays"), [(0.97, True), (1.03, False)])
 def test_beyond_two_by_the_sharpness_descent_leaves_the_minimum_that_it_came_to(loss, share, stays):
-    """On views of any kind; there may be flatter minima, to which it then goes."""
+    """The views are of any kind; descent may go on to flatter minima."""
     nudge = 1e-4
     for x in (aligned()[0], pictures(noise=0.0), pictures(noise=0.2)):
         at = problem.reduced(x, 0.01 * np.random.default_rng(4).normal(size=(2, 2, x.shape[-1])))

@@ -1,4 +1,4 @@
-"""What the paper says of its own numbers; its 106 numbers as claims that wait for a run."""
+"""The paper's sentences about its own numbers; its 106 numbers as claims that wait for a run."""
 
 import pytest
 

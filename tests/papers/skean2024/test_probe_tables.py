@@ -106,7 +106,8 @@ def test_every_printed_number_is_drawn_in_its_row_and_on_an_axis_without_ours(nu
 
 
 def with_accuracies(params, **chosen):
-    """Of each method named, one a seed, on every data set; the others diverged."""
+    """Results with these accuracies of each method named, one a seed, on every data set; the others
+    diverged."""
     made = results(params)
     for table in made.values():
         for method, accuracies in chosen.items():
@@ -117,7 +118,7 @@ def with_accuracies(params, **chosen):
 
 
 def dots(panel):
-    """Ours: row -> (accuracy, colour)."""
+    """Dots of our numbers: row -> (accuracy, colour)."""
     return {
         round(line.get_ydata()[0]): (line.get_xdata()[0], line.get_color())
         for line in panel.lines

@@ -169,7 +169,7 @@ def test_no_stream_of_random_numbers_is_used_twice(id):
 
 
 def test_runs_start_alike_and_go_on_by_losses_and_rates_of_their_own():
-    """Their times differ with their rates, so that steps are compared."""
+    """The runs' times differ with their rates, so that steps are compared."""
     loss = computed("skean2024/linear_regime")["loss"]
     for run, other in combinations(loss["run"].unique(), 2):
         one, two = (
@@ -287,7 +287,7 @@ def changed_fields(one, other):
 @EACH_ON_IMAGES
 @pytest.mark.parametrize("method", METHODS)
 def test_a_methods_own_settings_reach_its_network_and_nothing_else_does(id, method):
-    """On CIFAR-10, whose weaker and stronger augmentations differ."""
+    """The data set is CIFAR-10, whose weaker and stronger augmentations differ."""
     params, row = on_images(id, augmentation="per method"), METHODS[method]
     of, reference = spec_of(params, method), spec_of(params, "frossl")
     scaled = {"hidden", "prototypes"}  # widths, as the batch
@@ -370,7 +370,7 @@ def test_other_test_images_and_labels_change_the_tests_alone(id, root, tmp_path,
 
 @EACH_ON_IMAGES
 def test_probes_are_those_of_the_training_images_tested_on_the_test_images(id, root):
-    """Of one network: its own representations, by the linear probe itself."""
+    """One network's own representations are probed by the linear probe itself."""
     params, table = on_images(id), trained(id, root)["probes"]
     row = table.query("seed == 0").iloc[-1]
     steps = params.steps[0] if isinstance(params.steps, tuple) else params.steps
@@ -478,7 +478,7 @@ def test_a_methods_first_loss_and_spectra_are_those_of_its_first_batch(method, r
 
 
 def test_rates_methods_and_seeds_of_figure_3_have_numbers_of_their_own(root):
-    """At the shared rate, .1, and at the grid's only one, .01: the same start, and other steps after it."""
+    """The shared rate is .1, the grid's only rate .01; the start is the same, and later steps differ."""
     traces = trained(FIGURE3, root)["traces"]
     wide = traces.pivot(index=["method", "seed", "step"], columns="own_rate", values="loss")
     start = wide.xs(0, level="step")

@@ -155,7 +155,7 @@ def test_w_mse_whitens():
 
 
 def test_the_minimiser_finds_a_known_minimum():
-    """Of unit vectors the sum of squared inner products is at least n²/d: here 16/3."""
+    """The sum of squared inner products of n unit vectors is at least n²/d: here 16/3."""
     start = np.random.default_rng(0).normal(size=(4, 3))
     (end,) = minima.minimised(lambda z: gram_energy(torch.nn.functional.normalize(z, dim=1)), [start])
     assert points.energy(points.unit_rows(end.numpy())) == pytest.approx(16 / 3, rel=1e-12)
@@ -207,13 +207,13 @@ def test_the_first_reading_is_the_loss_that_is_trained():
 
 
 def test_the_pseudocode_as_printed_cannot_run():
-    """Its names aside: `torch.norm` knows no `ord`."""
+    """`torch.norm` knows no `ord`, even if names are made one."""
     with pytest.raises(TypeError, match="ord"):
         torch.norm(torch.eye(2), ord="fro")
 
 
 def test_the_pseudocode_line_by_line():
-    """As Appendix A prints it, with its names made one and `ord` made `p`."""
+    """The code is Appendix A's, with its names made one and `ord` made `p`."""
     z_a, z_b = views(3, 7, 4)
     d = z_a.shape[1]
     n_a, n_b = z_a - z_a.mean(0), z_b - z_b.mean(0)
@@ -250,7 +250,7 @@ def test_a_map_that_is_no_rotation_leaves_no_loss_as_it_is(monkeypatch):
 
 
 def test_barlow_twins_with_equal_weights_is_a_frobenius_norm():
-    """Why a rotation leaves it unchanged: |Z1ᵀZ2 / N - I|²_F."""
+    """The loss is |Z1ᵀZ2 / N - I|²_F, so that a rotation leaves it unchanged."""
     z1, z2 = (z - z.mean(0) for z in views(9, 10, 4))
     expected = (z1.mT @ z2 / 10 - torch.eye(4, dtype=z1.dtype)).square().sum()
     found = table1.LOSSES["barlow-twins-unnormalised-equal-weights"](z1, z2)

@@ -62,8 +62,8 @@ def last(path):
 @pytest.mark.parametrize("pooled", [False, True], ids=["each view", "pooled"])
 @pytest.mark.parametrize("batch_norm", [True, False], ids=["BatchNorm", "none"])
 def test_the_gradient_of_every_arm_is_that_of_automatic_differentiation(batch_norm, pooled, of_tokens):
-    """One step at rate 1 without momentum or decay; in double precision, up to the series of exp. Without
-    BatchNorm, quadratic units have values of up to fifty."""
+    """One step is taken at rate 1 without momentum or decay; in double precision it agrees up to the series
+    of exp. Without BatchNorm, quadratic units have values of up to fifty."""
     net = Net(ARMS, batch_norm, pooled, temperature=0.3)
     start = weights_of(ARMS, TOKENS if of_tokens else 4)
     block = next(tokens(1) if of_tokens else images(ARMS, 1))
@@ -242,7 +242,7 @@ def test_a_process_that_compiles_gives_the_same_bytes_as_one_that_loads(tmp_path
 
 
 def test_an_edit_of_a_compiled_function_makes_results_stale(tmp_path):
-    """Of one that only compiled functions call, in a copy of the package."""
+    """Compiled functions alone call the edited function, in a copy of the package."""
     shutil.copytree(
         Path(reprise.__file__).parent, tmp_path / "reprise", ignore=shutil.ignore_patterns("__pycache__")
     )

@@ -206,6 +206,6 @@ def test_equations_156_and_157_hold_only_where_gaps_are_small():
 
 
 def test_equation_157_is_negative_where_a_gap_is_above_2():
-    """Of the third of three patterns: the power is odd there."""
+    """The power is odd for the third of three patterns."""
     epsilons = np.array([1.3, 1.2, -1.2])
     assert (1 - (epsilons[1] - epsilons[2]) / 2) ** 3 / 3 < 0 == probabilities.exact(2, epsilons)

@@ -63,7 +63,7 @@ CELLS_READ = {
         "text_over_parameterisation": 5, "steps": 2, "tokens": 12,
     },
 }  # fmt: skip
-"""What the claims need beside SMALL."""
+"""Settings that the claims need beside `SMALL`."""
 
 
 def params(id, **changes):
@@ -88,7 +88,7 @@ HOLDING = {
 }
 CLAIMS = {claim.id: (id, claim) for id in HOLDING for claim in registry.experiment(id).claims}
 SEEDS, MORE_SEEDS = 4, 10
-"""Of most cells; of ReLU and linear filters in cells that are judged alone, and of Table 1."""
+"""Seeds of most cells; of ReLU and linear filters in cells that are judged alone, and of Table 1."""
 
 
 def changed(tables, query, column="chi_plus", by=0.0):
@@ -151,7 +151,7 @@ def test_a_cell_of_figure_11_has_the_nets_with_or_without_batchnorm(batch_norm):
 
 
 def test_a_cells_claim_has_the_printed_number():
-    """By the name of the claim, which is the key of the printed number."""
+    """A claim's name is the key of the printed number."""
     keys = registry.paper("tian2023").printed_numbers()["key"]
     assert len(keys) == len(set(keys)) == 64
     for key in keys:
@@ -292,7 +292,7 @@ def test_the_p_value_is_that_of_a_chi_square():
 
 
 def test_repetitions_of_a_table_differ_from_it_by_no_more_than_repetitions_do():
-    """Of 40 made-up pairs of tables with the printed spreads, one of which is .15 off in every cell."""
+    """Forty made-up pairs of tables have the printed spreads; one table of each is .15 off in every cell."""
     rng = np.random.default_rng(0)
     unexplained, beyond = [], []
     for _ in range(40):
@@ -386,7 +386,7 @@ def test_figure_11_shows_the_printed_scores_at_their_places():
     assert shown == {(10, *place): score for place, score in expected.items()}
 
 
-# What is computed.
+# Computation.
 
 
 def test_matching_scores_are_complete():
@@ -559,7 +559,7 @@ def test_progress_never_goes_back(id, checkout):
     assert seen[-1][0] == seen[-1][1]
 
 
-# What the paper says of its own table.
+# The paper's sentences about its own table.
 
 
 @pytest.fixture

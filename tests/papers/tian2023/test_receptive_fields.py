@@ -9,7 +9,8 @@ from reprise.papers.tian2023.sequences import Arm
 
 @pytest.mark.parametrize("pooled", [False, True])
 def test_statistics_are_those_that_torch_takes_of_the_samples(pooled):
-    """One field; the output is the units. Pooled, those of both views in one batch; gradients included."""
+    """One field's units are the output. Pooled statistics are those of both views in one batch; gradients
+    agree, too."""
     draw = torch.Generator().manual_seed(0)
     table = torch.randn(1, 1, 1, 4, 3, generator=draw, dtype=torch.float64, requires_grad=True)
     token = torch.randint(4, (1, 2, 16, 1), generator=draw)
@@ -31,7 +32,7 @@ def test_statistics_are_those_that_torch_takes_of_the_samples(pooled):
 @pytest.mark.parametrize("mean", [False, True])
 @pytest.mark.parametrize("variance", [False, True])
 def test_a_statistic_without_gradient_is_a_constant(mean, variance):
-    """Where all rows weigh alike, against BatchNorm by its formula."""
+    """All rows weigh alike; the reference is BatchNorm by its formula."""
     draw = torch.Generator().manual_seed(0)
     rows = torch.randn(1, 1, 1, 5, 3, generator=draw, dtype=torch.float64, requires_grad=True)
     flags = (torch.tensor([flag]) for flag in (mean, variance))

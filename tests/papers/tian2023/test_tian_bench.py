@@ -19,7 +19,7 @@ def threads():
 
 
 def test_the_plain_network_has_the_same_loss_and_gradient():
-    """That of the variant in which the gradient flows through both statistics, as in torch's BatchNorm."""
+    """The gradient flows through both statistics, as in torch's BatchNorm."""
     net = bench.PlainNetwork(3).double()
     minibatch = next(iter(next(minibatches(bench._pool(range(1)), range(1), 16))))
     plain = bench.plain_loss(*(net(x) for x in one_hot(minibatch.row[0].long(), bench.TOKENS).double()))
@@ -46,5 +46,6 @@ def test_a_loop_is_a_number_of_units_beside_the_plain_loop_and_the_floor(monkeyp
 
 
 def test_operations_of_the_paper():
-    """By hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50, twice."""
+    """Operations by hand at M = 25: 10 fields of 40 rows by 25 by 50, three times; 128 x 128 pairs of 50,
+    twice."""
     assert bench.flops(25) == 3 * 2 * 10 * 40 * 25 * 50 + 2 * 2 * 128 * 128 * 50

@@ -120,8 +120,8 @@ def check_filters_and_statistic(drawing, arms, column, lines):
 
 
 def check_mosaics(panels, table, params, name):
-    """Of every field, tiles of the eight learned filters with the largest norms, four in a row, and how many
-    were learned."""
+    """Every field has tiles of the eight learned filters with the largest norms, four in a row, and says how
+    many were learned."""
     fields = ["upper left", "upper right", "lower left", "lower right"]
     assert [panel.get_title() for panel in panels] == fields
     assert panels[0].figure.get_suptitle() == name
@@ -158,7 +158,7 @@ def test_figure_12(smoke):
 
 
 def test_figure_12_shows_only_what_was_learned(smoke):
-    """Of one field no filter, of the others two; and before the fourth step none of seed 0."""
+    """One field has no learned filter and the others two; before the fourth step seed 0 has none."""
     tables, params = smoke["tian2023/image_filters"]
     filters, statistics = tables["filters"].copy(), tables["statistics"].copy()
     filters["learned"] = (filters["unit"] < 2) & (filters["field"] != "lower right")

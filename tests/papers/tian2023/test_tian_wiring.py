@@ -38,7 +38,7 @@ NET = {
         "weight_decay": 0.1, "temperature": 0.3,
     }.items()
 }  # fmt: skip
-"""What the net and its data depend on, whatever the arm."""
+"""Settings on which the net and its data depend, whatever the arm."""
 FIXED = ("objective", "tokens", "fields", "over_parameterisation", "candidates")
 TRAINED = dict.fromkeys(("filters", "statistics", "patterns"), "arm != 'untrained'")
 CROPPED = dict.fromkeys(TRAINED, "arm == 'cropped'")
@@ -258,7 +258,7 @@ def test_no_stream_of_random_numbers_is_used_twice(id):
 
 
 def test_filters_count_as_learned_against_what_decay_left_of_their_start():
-    """By torch's optimiser on the start alone, with no gradient."""
+    """The reference is torch's optimiser on the start alone, with no gradient."""
     case = CASES["tian2023/image_filters"]
     changes = {"learning_rate": 0.1, "weight_decay": 0.2, "steps": 20}
     tables, params = case.compute(**changes), case.params(**changes)
@@ -287,7 +287,7 @@ def test_filters_count_as_learned_against_what_decay_left_of_their_start():
 
 
 def test_the_objectives_curves_are_eq_3_with_each_importance():
-    """By loops over the nine points: every activation, and every α by its definition."""
+    """The reference loops over the nine points: every activation, and every α by its definition."""
     case = CASES["tian2023/local_optima"]
     curves, params = computed(case.id)["curves"], case.params()
     points = [np.array([math.cos(math.pi * p), math.sin(math.pi * p)]) for p in params.points]
@@ -375,7 +375,7 @@ def test_shares_of_basins_are_counts_of_weights_that_follow_the_dynamics():
 
 
 def test_probabilities_are_shares_of_draws_from_minus_one_to_one():
-    """By a loop over the draws, and Eq. 155 by numerical integration of Eq. 154."""
+    """The references are a loop over the draws and, for Eq. 155, numerical integration of Eq. 154."""
     case = CASES["tian2023/global_modulation"]
     table, params = computed(case.id)["probabilities"], case.params()
     nodes, weights = np.polynomial.legendre.leggauss(400)
