@@ -595,9 +595,8 @@ def _open(options: argparse.Namespace) -> None:
 
 def _beside(tier: Tier) -> Tier | None:
     """The recorded run, judged, of what has not run here in a tier."""
-    missing = [id for id, each in tier.experiments().items() if not each.has_results()]
     try:
-        if published := recorded.beside(tier, missing, judges=True):
+        if published := recorded.beside_missing(tier):
             recorded.keep_judged(registry.papers(), published)
         return published
     except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here

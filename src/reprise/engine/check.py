@@ -49,9 +49,7 @@ class Verdicts:
     @property
     def how_to_check(self) -> str:
         """The command that saves the verdicts."""
-        if self.tier.is_recorded:
-            return f"reprise check {self.paper.key} --write --tier {self.tier.name}"
-        return f"make reproduce PAPER={self.paper.key} TIER={self.tier.name}"
+        return f"reprise check {self.paper.key} --write --tier {self.tier.name}"
 
     def judged(self) -> pd.DataFrame:
         """Judges the claims on the available results.

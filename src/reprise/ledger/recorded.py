@@ -89,6 +89,13 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
     return published
 
 
+def beside_missing(tier: Tier) -> Tier | None:
+    """The recorded run that comes with the checkout, if it has one of the experiments that have not run in a
+    tier, as `beside` says."""
+    missing = [id for id, each in tier.experiments().items() if not each.has_results()]
+    return beside(tier, missing, judges=True)
+
+
 def described(tier: Tier, ids: Iterable[str]) -> str:
     """One line with the date, commit and number of cores of experiments of a recorded run."""
     experiments = [tier.experiment(id) for id in ids]

@@ -79,7 +79,11 @@ def as_json(id: str, tier: Tier) -> dict[str, Any]:
         paper = registry.paper(found.id)
         content |= {"title": paper.title, "experiments": listing.rows([paper.key], [tier])}
         about = list(paper.claims)
-        content["command"] = check.Verdicts(paper, tier).how_to_check
+        content["command"] = (
+            check.Verdicts(paper, tier).how_to_check
+            if tier.is_recorded
+            else f"make reproduce PAPER={paper.key} TIER={tier.name}"
+        )
     elif found.kind == "experiment":
         each = tier.experiment(found.id)
         content |= {"state": listing.state_of(each), "folder": _shown(each.folder, tier)}

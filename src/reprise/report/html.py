@@ -82,7 +82,7 @@ def write(tier: Tier, claims: pd.DataFrame) -> Path:
             verdicts change meanwhile.
     """
     made_from = sealed.shown(tier)
-    others = [] if tier.is_recorded else recorded.gather(tier.root)
+    others = [] if tier.is_recorded else recorded.gather(tier)
     report, claims = build(tier, claims, others), marked(tier, claims)
     files: dict[str, sealed.Writer] = {
         **{name: _writer(text) for name, text in pages(report, tier.results, tier.root).items()},

@@ -1,10 +1,12 @@
 """Recorded runs in the report: what each holds, where it was made, and its verdicts beside ours."""
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from reprise.engine import registry
+from reprise.engine.configured import Tier
 from reprise.errors import RepriseError
 from reprise.evidence.verdicts import ground
 from reprise.ledger import recorded
@@ -14,10 +16,16 @@ from reprise.report.schema import Recorded
 from reprise.report.wording import measured
 
 
-def gather(root: Path) -> list[tuple[Recorded, Mapping[str, str]]]:
-    """The recorded runs of a checkout, judged by the claims of this version, each with claim -> its verdict
-    there in one line."""
-    return [_run(name, root) for name in recorded.recorded_names(root)]
+def gather(tier: Tier) -> list[tuple[Recorded, Mapping[str, str]]]:
+    """The recorded runs beside a tier, judged by the claims of this version, each with claim -> its verdict
+    there in one line: those that were merged, and the one that comes with the checkout if it has something
+    that has not run here."""
+    names = recorded.recorded_names(tier.root)
+    try:
+        names += [each.name for each in [recorded.beside_missing(tier)] if each]
+    except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here
+        print(f"reprise: warning: {error}", file=sys.stderr)
+    return [_run(name, tier.root) for name in names]
 
 
 def _run(name: str, root: Path) -> tuple[Recorded, Mapping[str, str]]:

@@ -332,6 +332,7 @@ FILES = [
     (["a.npy", "wide.npy"], ["wide.npy: shape [120, 9], but a.npy has [120, 8]"]),
     (["few.npy"], ["10 samples", "40"]),
     (["both.npz"], ["holds 2 arrays: one [120, 8], two [120, 8]", "both.npz:KEY"]),
+    (["state.npz"], ["holds 2 arrays: fc.weight", "reprise diagnose MODEL --weights", "state.npz"]),
     (["both.npz:three"], ["no array 'three'", "one [120, 8]"]),
     (["a.npy:one"], ["no keys"]),
     (["a.npy", "b.npy", "a.npy"], ["3 files"]),
@@ -387,6 +388,7 @@ def test_files_that_cannot_be_used(here, capsys, z, arguments, parts):
     for name, array in arrays.items():
         np.save(f"{name}.npy", array)
     np.savez("both.npz", one=z[0], two=z[1])
+    np.savez("state.npz", **{"fc.weight": z[0], "fc.bias": z[1]})
     line = stopped(capsys, *arguments)
     for part in parts:
         assert part in line

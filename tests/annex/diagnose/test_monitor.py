@@ -39,7 +39,7 @@ def test_the_numbers_are_those_of_diagnose(names, held_out_views):
     theirs = values(gather([view.numpy() for view in held_out_views], ["a", "b"]))
     by_name = {each.measure.name: each.value for each in theirs if each.view != "2"}
     assert abs(found.pop("uniformity") - by_name["uniformity"]) < 0.1  # there, of fewer pairs
-    assert len(found) == 3
+    assert len(found) == 4
     for name, value in found.items():
         assert value == pytest.approx(by_name[name], rel=1e-5), name
 

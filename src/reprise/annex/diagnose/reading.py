@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -194,10 +195,15 @@ def _array(name: str) -> Array:
     if key and key not in named:
         raise RepriseError(f"{file}: has no array '{key}'; it holds: {shapes}")
     if not key and len(named) != 1:
-        raise RepriseError(
-            f"{file}: holds {len(named)} arrays: {shapes}; name one, as in {file}:KEY, or join them"
-        )
+        raise RepriseError(f"{file}: holds {len(named)} arrays: {shapes}; {_remedy(file, named)}")
     return _numbers(name, named[key or next(iter(named))])
+
+
+def _remedy(file: Path, names: Iterable[str]) -> str:
+    """The remedy for a file with several arrays: of the weights of a network, or else of embeddings."""
+    if any(name.endswith(".weight") for name in names):
+        return f"of a network's weights, name the network too: reprise diagnose MODEL --weights {file}"
+    return f"name one, as in {file}:KEY, or join them"
 
 
 def _numbers(name: str, value: Array | torch.Tensor) -> Array:
