@@ -90,6 +90,7 @@ def paper(tmp_path, monkeypatch):
             {"printed.py": "\nrises = print(publishd=1)\n"},
             "2030.printed, line 2: .*'publishd'",
         ),
+        ({"printed.py": "\n{}['Table 9']\n"}, "2030.printed, line 2: no entry 'Table 9'"),
     ],
 )
 def test_a_paper_that_is_declared_wrongly_is_told_what_and_where(paper, files, said):
@@ -100,3 +101,6 @@ def test_a_paper_that_is_declared_wrongly_is_told_what_and_where(paper, files, s
 def test_printed_numbers_without_a_value_are_refused(paper):
     with pytest.raises(RepriseError, match=r"registered2030/published\.csv has no column 'value'"):
         paper(**{"published.csv": "artifact,number\nTable 1,2\n"}).printed_numbers()
+    for row in (",2", "Table 1,abc", "Table 1,"):
+        with pytest.raises(RepriseError, match=r"registered2030/published\.csv, row 2: expected the name"):
+            paper(**{"published.csv": f"artifact,value\nTable 1,2\n{row}\n"}).printed_numbers()

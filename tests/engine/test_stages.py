@@ -214,9 +214,7 @@ def test_no_flipped_bit_of_the_verdicts_reaches_the_report(tier):
         file.write_bytes(flipped)
         shown = check.join(tier).query("paper == @KEY")
         assert set(shown["verdict"]) == {"not run"}
-        assert (
-            shown["reason"].str.contains("saved verdicts are damaged; check them with: reprise c").any()
-        )
+        assert shown["reason"].str.contains("saved verdicts are damaged; check them with: reprise c").any()
 
 
 def test_of_runs_at_once_one_computes_and_the_others_find_it_done(tier):

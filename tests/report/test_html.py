@@ -965,7 +965,7 @@ def test_a_letter_says_what_is_contradicted_and_asks_what_was_assumed(
     assert (f"- {against.source}: {against.statement}" in text) == (ground == "paper scale")
     assert ("we contradict nothing at the paper's own scale" in text) == (ground == "reduced")
     assert "- `rate=0.1` (new2030/toy): a usual rate" in text
-    assert "Equation 3: printed a < b; we read" in text
+    assert "Equation 3: printed: a < b; ours:" in text
     assert "`python docs/counterexamples.py new2030/eq3/less`" in text
     assert "What depends on a choice" not in text
 

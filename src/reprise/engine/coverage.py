@@ -134,12 +134,18 @@ def claims_without_a_measure_say_what_they_need(paper: Paper) -> None:
             raise RepriseError(f"claim '{id}' has no measure; say in `needs` what is missing")
 
 
+def printed_numbers_are_numbers(paper: Paper) -> None:
+    """Each row of `published.csv` has an artifact and a number."""
+    paper.printed_numbers()
+
+
 CHECKS: tuple[Check, ...] = (
     ids_are_the_papers_own,
     the_citation_is_one_entry,
     items_are_whole,
     items_are_covered_by_what_exists,
     every_figure_covers_an_item,
+    printed_numbers_are_numbers,
     quotations_are_short,
     claims_without_a_measure_say_what_they_need,
     claims_say_what_refutes_them,

@@ -283,12 +283,23 @@ class Paper:
         return (*filter(None, shown), *self.by_reading)
 
     def printed_numbers(self) -> pd.DataFrame:
-        """The numbers printed in the paper's tables and text; none without a `published.csv`."""
+        """The numbers printed in the paper's tables and text; none without a `published.csv`.
+
+        Raises:
+            RepriseError: if a column is missing, or a row has no artifact or no number.
+        """
         if not (content := _published(self.key)):
             return pd.DataFrame()
         table = pd.read_csv(io.BytesIO(content))
         if missing := [name for name in ("artifact", "value") if name not in table]:
             raise RepriseError(f"{self.key}/published.csv has no column '{missing[0]}'")
+        wrong = table["artifact"].isna() | pd.to_numeric(table["value"], errors="coerce").isna()
+        if wrong.any():
+            row = int(table.index[wrong][0])
+            raise RepriseError(
+                f"{self.key}/published.csv, row {row + 1}: expected the name of a table, figure or text as "
+                f"'artifact' and a number as 'value'; found {list(table[['artifact', 'value']].iloc[row])}"
+            )
         return table
 
 
@@ -647,8 +658,9 @@ def _module_if_any(package: str, name: str) -> dict[str, Any]:
         return {}
     try:
         return vars(importlib.import_module(f"{package}.{name}"))
-    except (TypeError, ValueError) as error:  # of a claim's or a formula's arguments
+    except (TypeError, ValueError, KeyError) as error:  # of a claim's arguments
         frames = traceback.extract_tb(error.__traceback__)
         lines = [each.lineno for each in frames if each.filename == spec.origin]
         line = f", line {lines[-1]}" if lines else ""
-        raise RepriseError(f"{package}.{name}{line}: {error}") from error
+        why = f"no entry {error}" if isinstance(error, KeyError) else error
+        raise RepriseError(f"{package}.{name}{line}: {why}") from error

@@ -75,13 +75,15 @@ class Standings:
     def verdicts(self) -> dict[str, CollapseState]:
         """Verdict on collapse by layer, the worst of all seeds."""
         dims = dict(zip(LAYERS, (self.params.encoder.dim, self.params.dim), strict=True))
-        verdicts: dict[str, list[CollapseState]] = {layer: [] for layer in LAYERS}
+        verdicts: dict[str, list[tuple[int, float, CollapseState]]] = {layer: [] for layer in LAYERS}
         for (layer, _), rows in self._on_images.groupby(["layer", "seed"]):
             values = dict(zip(rows["diagnostic"], rows["estimate"], strict=True))
             if "spread" in values:  # of a network that diverged nothing is known
                 limit = min(dims[str(layer)], self.params.test_images - 1)
-                verdicts[str(layer)].append(judged(values["spread"], values["collapsed dimensions"], limit))
-        return {layer: max(each, key=lambda one: WORDS.index(one.word)) for layer, each in verdicts.items()}
+                state = judged(values["spread"], values["collapsed dimensions"], limit)
+                found = WORDS.index(state.word), values["collapsed dimensions"] / limit, state
+                verdicts[str(layer)].append(found)
+        return {layer: max(each)[-1] for layer, each in verdicts.items()}
 
     def standing(self, layer: str) -> Standing:
         """The loss among the objectives that learned, on `DATA_SET`."""
