@@ -47,7 +47,7 @@ class Cluster:
         subprocess.run(("qdel", job), env=self.environment, check=True)
 
     def started(self, number):
-        """The id and the options of a job, once it runs and Snakemake has asked for it: it cancels no other."""
+        """The id and the options of a job, once it runs and Snakemake watches it: it cancels no other."""
         job = f"{number}.stub"
         for mark in ("process", "asked"):
             wait_until((self.jobs / f"{job}.{mark}").exists, LONG, f"job {number}")
