@@ -329,7 +329,7 @@ def _list(options: argparse.Namespace) -> None:
         lines = listing.of_claims(keys, tier) if options.claims else of_each
     else:
         shown = [tiers.load_tier(name) for name in ([options.tier] if options.tier else tiers.names())]
-        beside = {tier.name: run for tier in shown if (run := _beside(tier))}
+        beside = {tier.name: run for tier in shown if (run := recorded.beside_missing(tier))}
         if options.json:
             _print_json(listing.rows(keys, shown, beside))
             return
@@ -594,17 +594,6 @@ def _open(options: argparse.Namespace) -> None:
     print(address, flush=True)
     if not webbrowser.open(address):
         print("reprise: no browser found to open it; copy the file, or set BROWSER", file=sys.stderr)
-
-
-def _beside(tier: Tier) -> Tier | None:
-    """The recorded run, judged, of what has not run here in a tier."""
-    try:
-        if published := recorded.beside_missing(tier):
-            recorded.keep_judged(registry.papers(), published)
-        return published
-    except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here
-        print(f"reprise: warning: {error}", file=sys.stderr)
-        return None
 
 
 def _source(tier: Tier, keys: Iterable[str]) -> Tier:

@@ -91,10 +91,16 @@ def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | No
 
 
 def beside_missing(tier: Tier) -> Tier | None:
-    """The recorded run that comes with the checkout, if it has one of the experiments that have not run in a
-    tier, as `beside` says."""
+    """The recorded run that comes with the checkout, judged, if it has one of the experiments that have not
+    run in a tier. Of damage in it, a line on stderr warns: it keeps nobody from seeing what has run here."""
     missing = [id for id, each in tier.experiments().items() if not each.has_results()]
-    return beside(tier, missing, judges=True)
+    try:
+        if published := beside(tier, missing, judges=True):
+            keep_judged(registry.papers(), published)
+        return published
+    except RepriseError as error:
+        print(f"reprise: warning: {error}", file=sys.stderr)
+        return None
 
 
 def described(tier: Tier, ids: Iterable[str]) -> str:

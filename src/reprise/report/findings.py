@@ -189,7 +189,7 @@ def data_sets_needed(paper: Registered, ids: Iterable[str]) -> tuple[int, list[s
 
 
 def unconfirmed(claims: Iterable[Claim]) -> list[Claim]:
-    """The claims whose frozen verdicts no attempt on fresh seeds confirmed, or one reversed; those first."""
+    """The claims whose frozen verdicts an attempt on fresh seeds reversed, then those that none confirmed."""
     every = list(claims)
     words = [word for word in MARKS if word != "confirmed"]
     return [claim for word in words for claim in every if f"{word} in attempt" in claim.mark]

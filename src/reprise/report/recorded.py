@@ -1,6 +1,5 @@
 """Recorded runs in the report: what each holds, where it was made, and its verdicts beside ours."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,10 +20,8 @@ def gather(tier: Tier) -> list[tuple[Recorded, Mapping[str, str]]]:
     there in one line: those that were merged, and the one that comes with the checkout if it has something
     that has not run here."""
     names = recorded.recorded_names(tier.root)
-    try:
-        names += [each.name for each in [recorded.beside_missing(tier)] if each]
-    except RepriseError as error:  # of damage, which keeps nobody from seeing what has run here
-        print(f"reprise: warning: {error}", file=sys.stderr)
+    if published := recorded.beside_missing(tier):
+        names.append(published.name)
     return [_run(name, tier.root) for name in names]
 
 
