@@ -246,6 +246,7 @@ def expected_minutes(estimates, cores):
 BIN = shlex.quote(os.path.dirname(sys.executable))
 shell.prefix("set -euo pipefail; export PATH={BIN}:$PATH; ")
 
+
 # The number of shares of each run's tasks, by rule name. A profile sets how long a share should take, and --set-scatter
 # the number of shares of a run.
 scattergather:
