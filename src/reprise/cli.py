@@ -515,6 +515,9 @@ def _check(options: argparse.Namespace) -> int:
     judged: list[pd.DataFrame] = []
     for key in keys:
         verdicts = check.Verdicts(registry.paper(key), tier)
+        if verdicts.is_checked():
+            judged.append(verdicts.table())
+            continue
         evidence = verdicts.evidence()
         judged.append(verdicts.judged())
         if options.write and key in registry.judged():
