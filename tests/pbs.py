@@ -2,7 +2,7 @@
 """A stand-in for PBS: `qsub`, `qstat` and `qdel`, by the name of the link to this file.
 
 Jobs run at once, in the background. The folder in the variable PBS_STUB holds, of each, its options, its
-process and at last its exit code.
+process, whether it was asked for, and at last its exit code.
 """
 
 import os
@@ -46,6 +46,7 @@ def qsub(*words):
 def qstat(option, id):
     """The two lines that tell whether and how a job has ended."""
     assert option == "-xf"
+    (jobs / f"{id}.asked").touch()
     code = jobs / f"{id}.code"
     if code.exists() and (jobs / FORGETFUL).exists():
         sys.exit(f"qstat: Unknown Job Id {id}")

@@ -114,4 +114,4 @@ def test_both_refuse_a_wrong_key_of_a_tier(wrong, tmp_path):
 
 
 def test_experiments_of_papers_elsewhere_are_not_unknown():
-    assert VALIDATOR.is_valid({"tier": "mine", "experiments": {"oord2018/bound": {"dims": [1]}}})
+    assert VALIDATOR.is_valid({"tier": "mine", "experiments": {"other2030/bound": {"dims": [1]}}})

@@ -47,9 +47,10 @@ class Cluster:
         subprocess.run(("qdel", job), env=self.environment, check=True)
 
     def started(self, number):
-        """The id and the options of a job, once it runs."""
+        """The id and the options of a job, once it runs and Snakemake watches it: it cancels no other."""
         job = f"{number}.stub"
-        wait_until((self.jobs / f"{job}.process").exists, LONG, f"job {number}")
+        for mark in ("process", "asked"):
+            wait_until((self.jobs / f"{job}.{mark}").exists, LONG, f"job {number}")
         return job, (self.jobs / f"{job}.options").read_text()
 
 

@@ -78,7 +78,8 @@ def source(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier:
 def beside(tier: Tier, ids: Iterable[str], *, judges: bool = False) -> Tier | None:
     """The recorded run of a tier that comes with the checkout, if it has one of some experiments, which a
     line on stderr then says. Arguments and errors are those of `source`."""
-    if tier.is_recorded or not (tier.root / BUNDLE).exists():
+    ids = list(ids)
+    if tier.is_recorded or not ids or not (tier.root / BUNDLE).exists():
         return None
     published = load_published(tier.root)
     there = [id for id in ids if published.experiment(id).has_results()]
