@@ -186,7 +186,8 @@ COUNTEREXAMPLES: dict[str, Callable[[], str]] = {
 def main(names: list[str]) -> int:
     """Prints the counterexamples to these statements, or to all."""
     if unknown := [name for name in names if name not in COUNTEREXAMPLES]:
-        print(f"no counterexample to {unknown[0]}; there are: {', '.join(COUNTEREXAMPLES)}", file=sys.stderr)
+        known = ", ".join(COUNTEREXAMPLES)
+        print(f"{unknown[0]}: not worked out here; `reprise show` has its points. Here: {known}", file=sys.stderr)
         return 1
     for name in names or COUNTEREXAMPLES:
         print(f"{name}: {COUNTEREXAMPLES[name]()}")

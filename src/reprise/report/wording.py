@@ -64,11 +64,15 @@ def measured(kind: Kind, value: float | None, low: float | None, high: float | N
 
 
 def to_hold(claim: "Claim") -> str:
-    """The condition that the observation must satisfy: `near 0.31 ± 0.1`."""
+    """The condition that the observation must satisfy: `near 0.31 ± 0.1`; of the mean over cells of how far
+    observations are from their references, `difference above 0`."""
     if claim.reference is None:
         return NONE
     margin = f" ± {number(claim.margin)}" if claim.margin else ""
-    return f"{claim.relation} {number(claim.reference)}{margin}"
+    is_difference = (
+        claim.reference == 0 and len(claim.cells) > 1 and any(each.reference for each in claim.cells)
+    )
+    return f"{'difference ' * is_difference}{claim.relation} {number(claim.reference)}{margin}"
 
 
 def label(row: Mapping[str, Any], claim: Definition, values: Sequence[float] = ()) -> str:

@@ -489,7 +489,22 @@ def test_the_page_shows_what_learned(comparison):
     assert list(gains.values()) == sorted(gains.values(), reverse=True)
     against = replace(found, against=["byol"])
     assert against.shown.methods == ("byol",)
-    assert "BYOL" not in page.left_out(against)
+    assert list(page.left_out(against)) == ["BYOL"]
+    assert page.gains_of_others(against) == "others gain: none of those chosen learned"
+
+
+def test_a_verdict_stands_beside_the_collapsed_dimensions_of_others(comparison):
+    found = comparison("frossl")
+    kept = pd.read_csv(Path(baselines.__file__).with_name(baselines.FILE), comment="#").query(
+        "task == 'textures'"
+    )
+    for layer, scale, unit in (("representation", 1, ""), ("embedding", 100, " %")):
+        rows = kept[kept["layer"] == layer].groupby("objective")["collapsed dimensions"].mean() * scale
+        others = rows[list(found.shown.methods)]
+        assert page.collapse_of_others(found, layer) == (
+            f"collapsed on average: {rows['untrained']:.3g}{unit} of untrained networks' {layer}s, "
+            f"{others.min():.3g} to {others.max():.3g}{unit} of the baselines'"
+        )
 
 
 @pytest.mark.parametrize("objective", ["frossl", "frossl-as-given", "vicreg", "simclr"])

@@ -221,8 +221,9 @@ def _misfit(net: nn.Module, saved: Saved) -> str:
         lacks = f"it has none of {listed(_needed(_state(net)))}"
         return f"{lacks}; it holds {listed(holds)}; use the network that was trained"
     naming, place, _ = max(counted, key=lambda each: each[2])
-    if lacking := [name for name in _needed(naming.keys) if _join(place, name) not in tensors]:
-        lacks = f"it lacks {listed(lacking)}" + (f" under '{place}'" if place else "")
+    needed = _needed(naming.keys)
+    if lacking := [naming.keys[name] for name in needed if _join(place, name) not in tensors]:
+        lacks = f"it lacks {listed(lacking)}" + (f" under '{place}'{naming.how}" if place else naming.how)
         return (
             f"{lacks}; it holds {listed(holds)}; use the network that was trained, without modules that the "
             "file lacks (model.fc = torch.nn.Identity())"

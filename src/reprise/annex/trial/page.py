@@ -104,6 +104,28 @@ def evidence(comparison: Standings) -> str:
     return f"not ranked: {gains}, less than {LEARNED:g}"
 
 
+def gains_of_others(comparison: Standings) -> str:
+    """The gains of the baselines that are shown, from the largest, in words."""
+    gains = {method(name).name: comparison.gain(name) for name in _ranked(comparison)}
+    listed = ", ".join(f"{name} {gains[name]:.1f}" for name in sorted(gains, key=lambda each: -gains[each]))
+    return f"others gain: {listed or 'none of those chosen learned'}"
+
+
+def collapse_of_others(comparison: Standings, layer: str) -> str:
+    """The mean collapsed dimensions of untrained networks and of the baselines that are shown, in words."""
+    means = comparison.standing(layer).means["collapsed dimensions"]
+    scale, unit = (100, " %") if layer == LAYERS[1] else (1, "")
+    said = [f"{scale * means[UNTRAINED]:.3g}{unit} of untrained networks' {layer}s"]
+    if others := _ranked(comparison):
+        low, high = scale * means[others].min(), scale * means[others].max()
+        said.append(f"{low:.3g} to {high:.3g}{unit} of the baselines'")
+    return f"collapsed on average: {', '.join(said)}"
+
+
+def _ranked(comparison: Standings) -> list[str]:
+    return [name for name in comparison.shown.methods if name in comparison.learned]
+
+
 def setting(comparison: Standings) -> str:
     """Settings of the networks' training, in words."""
     params = comparison.params
@@ -114,9 +136,10 @@ def setting(comparison: Standings) -> str:
 
 
 def left_out(comparison: Standings) -> dict[str, float]:
-    """The baselines that are not shown because they did not learn, each with its gain in points."""
-    names = [name for name in comparison.params.methods if name not in comparison.learned]
-    gains = {method(name).name: comparison.gain(name) for name in names if name not in comparison.against}
+    """The baselines that are not ranked because they did not learn, each with its gain in points."""
+    wanted = comparison.against or comparison.params.methods
+    names = [name for name in wanted if name not in comparison.learned]
+    gains = {method(name).name: comparison.gain(name) for name in names}
     return dict(sorted(gains.items(), key=lambda item: -item[1]))
 
 
@@ -147,7 +170,8 @@ def text(trial: Trial) -> str:
         lines.append(f"{trial.label}: {setting(comparison)}")
         for layer, each in comparison.verdicts.items():
             lines.append(f"{layer}s {each.word}, the worst network: {each.reason}")
-        lines.append(evidence(comparison))
+            lines.append(f"  {collapse_of_others(comparison, layer)}")
+        lines.append(f"{evidence(comparison)}; {gains_of_others(comparison)}")
     for layer, rows in trial.ranks.items():
         said, silent = _said(rows)
         cells = [(f"{layer}s", "mean", "95 % interval", "rank")]
@@ -175,6 +199,8 @@ def save(trial: Trial, folder: Path) -> list[Path]:
         comparison=comparison,
         tables={layer: _said(rows) for layer, rows in trial.ranks.items()},
         evidence=evidence,
+        gains_of_others=gains_of_others,
+        collapse_of_others=collapse_of_others,
         setting=setting,
         left_out=left_out,
         budget=budget,

@@ -41,8 +41,8 @@ LAYERS = ("representation", "embedding")
 RULE = f"""Pairs are compared seed by seed, with Holm's correction for their number in each column; a cell
     has a colour if its objective is separable from at least half of the others. Objectives that did not learn
     in so few steps, whose linear probe of images without augmentation gains less than {LEARNED:g} points over
-    the untrained network, mean over seeds, are not ranked; Table 2 has their numbers. Grey: the untrained
-    network. The column `linear probe` is of augmented views, where gains are smaller."""
+    the untrained network, mean over seeds, are not ranked; Table 2 of the comparison has their numbers. Grey:
+    the untrained network. The column `linear probe` is of augmented views, where gains are smaller."""
 
 
 @figure(
@@ -73,7 +73,7 @@ def embeddings(tables: Tables, params: Params) -> Figure:
     caption="""What another temperature or weight changes in representations: the mean difference from the
     setting of Figure 1. Coloured where the difference, seed by seed, is separable from 0 (Holm's
     correction for the rows of a column): the deeper, the larger it is beside the spread of all objectives
-    in Figure 1. Only where both learned; Table 2 has the others' numbers.""",
+    in Figure 1. Only where both learned; Table 2 of the comparison has the others' numbers.""",
 )
 def other_settings(tables: Tables, params: Params) -> Figure:
     shown = with_other_losses(tables, params)
