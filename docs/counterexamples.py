@@ -186,8 +186,8 @@ COUNTEREXAMPLES: dict[str, Callable[[], str]] = {
 def main(names: list[str]) -> int:
     """Prints the counterexamples to these statements, or to all."""
     if unknown := [name for name in names if name not in COUNTEREXAMPLES]:
-        known = ", ".join(COUNTEREXAMPLES)
-        print(f"{unknown[0]}: not worked out here; `reprise show` has its points. Here: {known}", file=sys.stderr)
+        here = f"not worked out here (`reprise show` has its points). Here: {', '.join(COUNTEREXAMPLES)}"
+        print(f"{unknown[0]}: {here}", file=sys.stderr)
         return 1
     for name in names or COUNTEREXAMPLES:
         print(f"{name}: {COUNTEREXAMPLES[name]()}")

@@ -39,4 +39,5 @@ def test_every_false_statement_has_a_counterexample():
 def test_an_unknown_name_is_an_error():
     done = run("tian2023/thm9")
     assert done.returncode == 1
-    assert "tian2023/thm9: not worked out here; `reprise show` has its points. Here: tian2023/thm2" in done.stderr
+    assert "tian2023/thm9: not worked out here (`reprise show` has its points)." in done.stderr
+    assert "Here: tian2023/thm2" in done.stderr

@@ -515,7 +515,7 @@ def _check(options: argparse.Namespace) -> int:
     judged: list[pd.DataFrame] = []
     for key in keys:
         verdicts = check.Verdicts(registry.paper(key), tier)
-        if verdicts.is_checked():
+        if verdicts.is_checked() and verdicts.tables_are_whole():
             judged.append(verdicts.table())
             continue
         evidence = verdicts.evidence()

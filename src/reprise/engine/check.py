@@ -74,11 +74,17 @@ class Verdicts:
         Raises:
             RepriseError: if the record of a result is damaged.
         """
-        deciding = [each for each in self.tier.runs(self.paper.experiments) if each.experiment.claims]
-        records = {each.name: (each, each.record()) for each in deciding}
+        records = {each.name: (each, each.record()) for each in self._deciding()}
         keys = {name: each.expected_key(record) for name, (each, record) in records.items()}
         made = hashlib.sha256(f"{self.code()} {keys}".encode()).hexdigest()[:16]
         return Evidence(made, {name: record["sha256"] for name, (_, record) in records.items()})
+
+    def tables_are_whole(self) -> bool:
+        """Tells if the tables that decide them are those that their records list."""
+        return all(each.is_whole() for each in self._deciding())
+
+    def _deciding(self) -> list[ConfiguredExperiment]:
+        return [each for each in self.tier.runs(self.paper.experiments) if each.experiment.claims]
 
     def code(self) -> str:
         """Hash of everything that they depend on, except the tables."""
