@@ -10,7 +10,7 @@ from reprise.evidence import comparison as m
 from reprise.evidence.measures import column
 from reprise.evidence.verdicts import judge_all
 from reprise.report.schema import Claim, Reading
-from reprise.report.wording import LEANS, NOT_SEEN, label, notes, what_would_decide
+from reprise.report.wording import LEANS, NOT_SEEN, label, notes, to_hold, what_would_decide
 
 SPREAD = 0.01 * np.arange(-4.5, 5)
 
@@ -131,6 +131,23 @@ def test_a_tied_setting_is_not_called_undecided(verdict, words):
     few = claim.model_copy(update={"seeds": 5})
     assert notes(few)[1] == "an outcome of up to 52 % of runs may not be among 5 seeds"
     assert (1 - 0.52) ** 5 > 0.025 > (1 - 0.53) ** 5
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "reference", "cells", "words"),
+    [
+        ("generic", 0.0, [0.5, 0.6], "difference above 0"),
+        ("generic", 0.0, [0.0, 0.0], "above 0"),  # as it is observed
+        ("generic", 0.5, [0.5], "above 0.5"),
+        ("universal", 0.0, [0.0, 0.6], "above 0"),  # of the cell that decides
+    ],
+)
+def test_a_mean_over_cells_with_references_of_their_own_is_a_difference(quantifier, reference, cells, words):
+    claim = Claim.model_construct(
+        relation="above", quantifier=quantifier, reference=reference, margin=0.0,
+        cells=[Reading.model_construct(reference=each) for each in cells],
+    )  # fmt: skip
+    assert to_hold(claim) == words
 
 
 def test_seeds_and_minutes_that_would_decide_it_are_said():

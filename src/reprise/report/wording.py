@@ -69,9 +69,8 @@ def to_hold(claim: "Claim") -> str:
     if claim.reference is None:
         return NONE
     margin = f" ± {number(claim.margin)}" if claim.margin else ""
-    is_difference = (
-        claim.reference == 0 and len(claim.cells) > 1 and any(each.reference for each in claim.cells)
-    )
+    is_mean = claim.quantifier == "generic" and len(claim.cells) > 1
+    is_difference = is_mean and claim.reference == 0 and any(each.reference for each in claim.cells)
     return f"{'difference ' * is_difference}{claim.relation} {number(claim.reference)}{margin}"
 
 
