@@ -107,7 +107,7 @@ def evidence(comparison: Standings) -> str:
 def gains_of_others(comparison: Standings) -> str:
     """The gains of the baselines that are shown, from the largest, in words."""
     gains = {method(name).name: comparison.gain(name) for name in _ranked(comparison)}
-    listed = ", ".join(f"{name} {gains[name]:.1f}" for name in sorted(gains, key=lambda each: -gains[each]))
+    listed = "; ".join(f"{name} {gains[name]:.1f}" for name in sorted(gains, key=lambda each: -gains[each]))
     return f"others gain: {listed or 'none of those chosen learned'}"
 
 
